@@ -1,0 +1,60 @@
+//! Checks the reference data and prepares the public bodies, so that the binary
+//! serves them without parsing, and a dataset that does not fit stops the build.
+
+#[path = "src/reference/source/mod.rs"]
+#[allow(dead_code, missing_docs, reason = "the binary uses the rest")]
+mod source;
+
+use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{collections::HashMap, env, error::Error, fs};
+
+#[expect(clippy::disallowed_methods, reason = "a build script is told by its environment")]
+fn main() -> Result<(), Box<dyn Error>> {
+    for watched in ["build.rs", "data/reference", "src/reference/source"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    let files = read_files(Path::new("data/reference"))?;
+    let catalogue = source::Catalogue::read(|name| files.get(name).map(String::as_str))
+        .map_err(|faults| format!("data/reference does not fit:\n{}", faults.join("\n")))?;
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("reference");
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    fs::create_dir_all(&out)?;
+    let version = env::var("CARGO_PKG_VERSION")?;
+    for body in source::body::all(&catalogue, &version) {
+        write_body(&out, &body)?;
+    }
+    Ok(())
+}
+
+fn read_files(folder: &Path) -> Result<HashMap<String, String>, Box<dyn Error>> {
+    let mut files = HashMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().ok_or("a file without a name")?.to_string_lossy().into_owned();
+        files.insert(name, fs::read_to_string(&path)?);
+    }
+    Ok(files)
+}
+
+/// Five files a body: plain, gzip, brotli, its digest, and where its records stand.
+fn write_body(out: &Path, body: &source::body::Body) -> Result<(), Box<dyn Error>> {
+    let file = |ending: &str| out.join(format!("{}.{ending}", body.slug));
+    let plain = body.json.as_bytes();
+    fs::write(file("json"), plain)?;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(plain)?;
+    fs::write(file("json.gz"), gzip.finish()?)?;
+    let mut brotli = Vec::new();
+    let settings = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 20, ..Default::default() };
+    brotli::BrotliCompress(&mut &plain[..], &mut brotli, &settings)?;
+    fs::write(file("json.br"), brotli)?;
+    let digest: String = Sha256::digest(plain).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    fs::write(file("digest"), digest)?;
+    let records: Vec<String> = body.records.iter().map(|(start, end)| format!("{start} {end}")).collect();
+    fs::write(file("records"), records.join("\n"))?;
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Operational endpoints: what the service knows of itself, and nothing that helps an attacker.
+
+use crate::app::{App, PLATFORM_VERSION};
+use crate::clock::rfc3339;
+use crate::http::{Answer, Reply};
+use serde_json::json;
+use std::sync::atomic::Ordering;
+
+/// `GET /api/healthz`: the process is alive and its loop turns. It touches nothing else.
+pub fn healthz(_: &App) -> Answer {
+    Ok(Reply::json(&json!({ "status": "ok" })))
+}
+
+/// `GET /api/ping`
+pub fn ping(app: &App) -> Answer {
+    Ok(Reply::json(&json!({ "pong": true, "time": rfc3339(app.clock.now_ms()) })))
+}
+
+/// `GET /api/health`: down when rows cannot be read or the service is stopping, degraded when only
+/// writing fails.
+pub fn health(app: &App) -> Answer {
+    let reads = app.store.probe_reader();
+    if let Err(error) = &reads {
+        log::error!("health: {error}");
+    }
+    let writes = app.store.is_writer_alive();
+    let stopping = app.stopping.load(Ordering::SeqCst);
+    let status = match (reads.is_ok() && !stopping, writes) {
+        (false, _) => "down",
+        (true, false) => "degraded",
+        (true, true) => "ok",
+    };
+    let word = |good: bool| if good { "ok" } else { "failed" };
+    let body = json!({
+        "status": status,
+        "version": PLATFORM_VERSION,
+        "uptime_seconds": app.clock.elapsed_ms() / 1000,
+        "checks": {
+            "database_read": word(reads.is_ok()),
+            "database_write": word(writes),
+            "accepting": word(!stopping),
+        },
+    });
+    Ok(if status == "down" { Reply::unavailable(&body) } else { Reply::json(&body) })
+}

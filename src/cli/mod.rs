@@ -1,0 +1,249 @@
+//! The command line: what an operator types, and what it prints.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes:
+//! 0 done, 1 failed (one line says why), 2 wrong usage.
+
+mod admin;
+mod first_run;
+mod serve;
+
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::config::{Config, Flags, SETTINGS, unknown_names};
+use crate::domain::user::Role;
+use crate::error::Error;
+use crate::http::route::{Made, Makings};
+use crate::reference::Reference;
+use crate::routes::ROUTES;
+use crate::store::{self, Purpose, Store};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compliance and operational resilience in one executable.
+#[derive(Parser)]
+#[command(name = "holdfast", version, max_term_width = 100)]
+struct Cli {
+    /// The database file [default: holdfast.db]
+    #[arg(long, global = true, value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// Address and port to listen on [default: 127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "ADDR")]
+    listen: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server (what `holdfast` alone does); the first start makes a tenant, an owner and a key
+    Serve,
+    /// Create, list and delete tenants
+    #[command(subcommand)]
+    Tenant(TenantCommand),
+    /// Create, list and disable people, and set passwords
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Verify the database: integrity, foreign keys, schema version; changes nothing
+    Check,
+    /// Print the OpenAPI 3.1 document
+    Openapi,
+    /// Ask the running server whether it is alive; for container and service checks
+    Healthcheck,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Subcommand)]
+enum TenantCommand {
+    /// Create a tenant; makes the database if there is none
+    Create {
+        /// Its name
+        name: String,
+    },
+    /// List all tenants
+    List,
+    /// Delete a tenant with all its data
+    Delete {
+        /// Its name
+        name: String,
+        /// Yes, really
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+enum UserCommand {
+    /// Create a person; the password is read from standard input, or made and printed
+    Create {
+        /// The tenant's name
+        #[arg(long)]
+        tenant: String,
+        /// The mail address to sign in with
+        #[arg(long)]
+        email: String,
+        /// What the person may do: owner, editor or viewer
+        #[arg(long, value_parser = role)]
+        role: Role,
+    },
+    /// List people
+    List {
+        /// Only those of this tenant
+        #[arg(long)]
+        tenant: Option<String>,
+    },
+    /// Set a new password, read from standard input, or made and printed
+    Password {
+        /// The mail address
+        #[arg(long)]
+        email: String,
+    },
+    /// Switch an account off
+    Disable {
+        /// The mail address
+        #[arg(long)]
+        email: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Create a key and print it, alone, on standard output
+    Create {
+        /// The tenant's name
+        #[arg(long)]
+        tenant: String,
+        /// What people call the key
+        #[arg(long)]
+        name: String,
+        /// Permissions beyond reading, with commas: write, manage_keys
+        #[arg(long, default_value = "", hide_default_value = true)]
+        permissions: String,
+        /// Days until it expires
+        #[arg(long, value_name = "DAYS", conflicts_with = "expires_at", value_parser = clap::value_parser!(u32).range(1..=36500))]
+        expires_in_days: Option<u32>,
+        /// When it expires, as 2027-01-31T00:00:00Z
+        #[arg(long, value_name = "TIME")]
+        expires_at: Option<String>,
+    },
+    /// List a tenant's keys
+    List {
+        /// The tenant's name
+        #[arg(long)]
+        tenant: String,
+    },
+    /// Revoke a key; a running server refuses it within a second
+    Revoke {
+        /// The key's id, `key_…`
+        id: String,
+    },
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::parse(name).ok_or_else(|| format!("must be one of: {}", Role::ALL.map(Role::name).join(", ")))
+}
+
+/// What every command gets.
+struct Context {
+    config: Config,
+    clock: Clock,
+    chance: Chance,
+}
+
+impl Context {
+    fn store(&self, purpose: Purpose) -> Result<Store, Error> {
+        Store::open(&self.config.db, purpose, self.config.keys_max, self.clock.clone(), self.chance.clone())
+    }
+}
+
+/// Reads the command line, does what it says, and gives the exit code.
+pub fn main() -> ExitCode {
+    let clock = Clock::system();
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
+    match run(cli, clock) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "holdfast: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where the environment enters")]
+fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
+    let flags = Flags { db: cli.db, listen: cli.listen };
+    let config = Config::read(&flags, &|name| std::env::var(name).ok())?;
+    for name in unknown_names(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
+        let _ = writeln!(std::io::stderr(), "holdfast: {name} is no setting; `holdfast help` lists all");
+    }
+    let context = Context { config, clock, chance: Chance::system() };
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::serve(context),
+        Command::Tenant(command) => admin::tenant(&context, command),
+        Command::User(command) => admin::user(&context, command),
+        Command::Key(command) => admin::key(&context, command),
+        Command::Check => check(&context),
+        Command::Openapi => openapi(&context),
+        Command::Healthcheck => serve::healthcheck(&context),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command(), "holdfast", &mut script);
+            print(&String::from_utf8_lossy(&script));
+            Ok(())
+        }
+    }
+}
+
+/// The command line with the settings table behind its help.
+fn command() -> clap::Command {
+    let mut text = String::from("Settings, read from the environment:\n");
+    for setting in SETTINGS {
+        let default = if setting.default.is_empty() {
+            "not set".into()
+        } else {
+            format!("default {}", setting.default)
+        };
+        let _ = write!(text, "  {} ({default})\n      {}\n", setting.name, setting.says);
+    }
+    Cli::command().after_help(text)
+}
+
+fn check(context: &Context) -> Result<(), Error> {
+    let faults = store::check(&context.config.db)?;
+    if faults.is_empty() {
+        print(&format!("{}: sound, schema version {}\n", context.config.db.display(), store::SCHEMA_VERSION));
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{}: {}", context.config.db.display(), faults.join("; "))))
+}
+
+fn openapi(context: &Context) -> Result<(), Error> {
+    let reference = Reference::load()?;
+    let base_url = context.config.base_url();
+    let makings = Makings {
+        routes: ROUTES,
+        reference: &reference,
+        base_url: &base_url,
+        contact: context.config.contact.as_deref(),
+    };
+    if let Made::Json(document) = crate::api::openapi::document(&makings)? {
+        print(&format!("{document:#}\n"));
+    }
+    Ok(())
+}
+
+/// Writes to standard output; a reader that went away (`| head`) is no error.
+fn print(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

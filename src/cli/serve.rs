@@ -1,0 +1,71 @@
+//! `holdfast serve`: runs the service until it is told to stop.
+
+use super::{Context, first_run, print};
+use crate::error::Error;
+use crate::service::Service;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How long `healthcheck` waits.
+const HEALTHCHECK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Serves until SIGTERM or SIGINT.
+pub fn serve(context: Context) -> Result<(), Error> {
+    start_log(context.config.log);
+    let scheme = if context.config.tls.is_some() { "https" } else { "http" };
+    let chance = context.chance.clone();
+    let service =
+        Service::start(context.config, context.clock, context.chance, |app| first_run::greet(app, &chance))?;
+    print(&format!("listening on {scheme}://{}\n", service.address));
+    wait_for_signals(service)
+}
+
+fn start_log(level: log::LevelFilter) {
+    // A second start in one process (tests) keeps the first log.
+    let _ = env_logger::Builder::new().filter_level(level).target(env_logger::Target::Stderr).try_init();
+}
+
+/// The first signal stops gently, a second one at once.
+fn wait_for_signals(service: Service) -> Result<(), Error> {
+    let broken = |cause: std::io::Error| Error::internal("waiting for signals", cause);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(broken)?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate()).map_err(broken)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(broken)?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        log::info!("stopping");
+        let mut stopping = tokio::task::spawn_blocking(move || service.stop());
+        tokio::select! {
+            stopped = &mut stopping => stopped.map_err(|cause| Error::internal("stopping", cause))?,
+            _ = terminate.recv() => std::process::exit(1),
+            _ = interrupt.recv() => std::process::exit(1),
+        }
+    })
+}
+
+/// Asks the server on the listen address. Whose certificate it has does not matter here: the question
+/// goes to this machine, and nothing secret goes with it.
+pub fn healthcheck(context: &Context) -> Result<(), Error> {
+    let mut address = context.config.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    let scheme = if context.config.tls.is_some() { "https" } else { "http" };
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(HEALTHCHECK_TIMEOUT))
+        .proxy(None)
+        .max_redirects(0)
+        .tls_config(ureq::tls::TlsConfig::builder().disable_verification(true).build())
+        .build()
+        .into();
+    let url = format!("{scheme}://{address}/api/healthz");
+    agent.get(&url).call().map_err(|cause| Error::invalid(format!("{url}: {cause}")))?;
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Settings: one row each, from which the reader, `holdfast help` and the README are made.
+//!
+//! The environment is read here and nowhere else, and it is handed in, so that a
+//! test needs no process of its own. A command-line flag comes before the
+//! environment, the environment before the default.
+
+use crate::domain::limit::Rules;
+use crate::error::Error;
+use crate::limiter::Limits;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// One setting.
+#[derive(Debug)]
+pub struct Setting {
+    /// The environment variable.
+    pub name: &'static str,
+    /// The value when it is not set; empty means none.
+    pub default: &'static str,
+    /// What it does, for people.
+    pub says: &'static str,
+}
+
+const fn setting(name: &'static str, default: &'static str, says: &'static str) -> Setting {
+    Setting { name, default, says }
+}
+
+/// Every setting.
+pub static SETTINGS: &[Setting] = &[
+    setting("HOLDFAST_DB", "holdfast.db", "The database file; `--db` comes before it."),
+    setting(
+        "HOLDFAST_LISTEN",
+        "127.0.0.1:8080",
+        "Address and port; port 0 picks a free one. `--listen` comes before it.",
+    ),
+    setting("HOLDFAST_TLS_CERT", "", "PEM file with the certificate chain; with it the service speaks TLS."),
+    setting("HOLDFAST_TLS_KEY", "", "PEM file with the certificate's private key."),
+    setting(
+        "HOLDFAST_BEHIND_PROXY",
+        "0",
+        "1: a proxy in front ends TLS, so plain HTTP on any address is fine.",
+    ),
+    setting("HOLDFAST_BASE_URL", "", "The address people use, for links; the listen address if not set."),
+    setting(
+        "HOLDFAST_CONTACT",
+        "",
+        "Whom to ask for access; shown in 401 and 403 and in the OpenAPI document.",
+    ),
+    setting(
+        "HOLDFAST_LOG",
+        "warn",
+        "How much is logged: error, warn, info (a line per request), debug, trace.",
+    ),
+    setting("HOLDFAST_RATE_LIMITS", "on", "off: no limits at all, for benchmarks."),
+    setting("HOLDFAST_V1_STANDARD", "60", "API v1: requests per minute and key that are normal."),
+    setting("HOLDFAST_V1_BURST", "100", "API v1: requests per minute and key that are served at the most."),
+    setting("HOLDFAST_V1_BLOCK_SECONDS", "300", "API v1: how long the third exceedance blocks a key."),
+    setting("HOLDFAST_V2_LIMIT", "60", "API v2: requests per minute and key."),
+    setting("HOLDFAST_KEYS_MAX", "1000", "Live keys per tenant at the most."),
+    setting("HOLDFAST_CONNECTIONS_MAX", "10240", "Open connections at the most."),
+];
+
+/// The settings, read and checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The database file.
+    pub db: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Certificate and key files.
+    pub tls: Option<TlsFiles>,
+    /// A proxy ends TLS.
+    pub behind_proxy: bool,
+    /// The address people use, without a slash at its end.
+    pub base_url: Option<String>,
+    /// Whom to ask for access.
+    pub contact: Option<String>,
+    /// The log's filter.
+    pub log: log::LevelFilter,
+    /// Rate limits, unless they are off.
+    pub limits: Option<Limits>,
+    /// Live keys per tenant at the most.
+    pub keys_max: usize,
+    /// Open connections at the most.
+    pub connections_max: usize,
+}
+
+/// The two PEM files.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate chain.
+    pub cert: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// What the command line says about settings.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--db`
+    pub db: Option<PathBuf>,
+    /// `--listen`
+    pub listen: Option<String>,
+}
+
+impl Config {
+    /// Reads every setting; the first that does not fit is the error, by name.
+    pub fn read(flags: &Flags, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, Error> {
+        let reader = Reader { env };
+        let listen = flags.listen.clone().unwrap_or_else(|| reader.text("HOLDFAST_LISTEN"));
+        Ok(Config {
+            db: flags.db.clone().unwrap_or_else(|| reader.text("HOLDFAST_DB").into()),
+            listen: address(&listen)?,
+            tls: reader.tls()?,
+            behind_proxy: reader.switch("HOLDFAST_BEHIND_PROXY")?,
+            base_url: reader.base_url()?,
+            contact: reader.optional("HOLDFAST_CONTACT"),
+            log: reader.parsed("HOLDFAST_LOG", "one of: off, error, warn, info, debug, trace")?,
+            limits: reader.limits()?,
+            keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
+            connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
+        })
+    }
+
+    /// The address people use: the one set, or the listen address.
+    pub fn base_url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        self.base_url.clone().unwrap_or_else(|| format!("{scheme}://{}", self.listen))
+    }
+
+    /// Plain HTTP may leave the machine only when somebody said that a proxy is in front.
+    pub fn refuse_open_plain_http(&self) -> Result<(), Error> {
+        if self.tls.is_some() || self.behind_proxy || self.listen.ip().is_loopback() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{} can be reached from other machines, and keys would cross the network in clear: set HOLDFAST_TLS_CERT \
+             and HOLDFAST_TLS_KEY, or HOLDFAST_BEHIND_PROXY=1 if a proxy in front ends TLS",
+            self.listen
+        )))
+    }
+}
+
+/// Variables that begin like ours but are none: most often a slip of the pen.
+pub fn unknown_names(names: impl Iterator<Item = String>) -> Vec<String> {
+    names
+        .filter(|name| name.starts_with("HOLDFAST_") && !SETTINGS.iter().any(|setting| setting.name == name))
+        .collect()
+}
+
+struct Reader<'a> {
+    env: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Reader<'_> {
+    fn text(&self, name: &str) -> String {
+        let default =
+            SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default);
+        (self.env)(name).filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
+    }
+
+    fn optional(&self, name: &str) -> Option<String> {
+        Some(self.text(name)).filter(|value| !value.is_empty())
+    }
+
+    fn parsed<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<T, Error> {
+        let text = self.text(name);
+        text.parse().map_err(|_| Error::invalid(format!("{name}={text} does not fit: it must be {expected}")))
+    }
+
+    fn number(&self, name: &str, min: usize) -> Result<usize, Error> {
+        let expected = format!("a whole number, {min} or more");
+        let number = self.parsed(name, &expected)?;
+        if number >= min {
+            return Ok(number);
+        }
+        Err(Error::invalid(format!("{name}={number} does not fit: it must be {expected}")))
+    }
+
+    fn switch(&self, name: &str) -> Result<bool, Error> {
+        match self.text(name).as_str() {
+            "1" | "true" | "on" => Ok(true),
+            "0" | "false" | "off" => Ok(false),
+            other => Err(Error::invalid(format!("{name}={other} does not fit: it must be 1 or 0"))),
+        }
+    }
+
+    fn tls(&self) -> Result<Option<TlsFiles>, Error> {
+        match (self.optional("HOLDFAST_TLS_CERT"), self.optional("HOLDFAST_TLS_KEY")) {
+            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert: cert.into(), key: key.into() })),
+            (None, None) => Ok(None),
+            (Some(_), None) | (None, Some(_)) => Err(Error::invalid(
+                "HOLDFAST_TLS_CERT and HOLDFAST_TLS_KEY belong together: set both or none",
+            )),
+        }
+    }
+
+    fn base_url(&self) -> Result<Option<String>, Error> {
+        let Some(url) = self.optional("HOLDFAST_BASE_URL") else { return Ok(None) };
+        let plain = url.chars().all(|char| char.is_ascii_graphic() && !"\"<>\\".contains(char));
+        if plain && (url.starts_with("http://") || url.starts_with("https://")) {
+            return Ok(Some(url.trim_end_matches('/').to_owned()));
+        }
+        Err(Error::invalid(format!(
+            "HOLDFAST_BASE_URL={url} does not fit: it must begin with http:// or https://"
+        )))
+    }
+
+    fn limits(&self) -> Result<Option<Limits>, Error> {
+        if !self.switch("HOLDFAST_RATE_LIMITS")? {
+            return Ok(None);
+        }
+        let standard = self.number("HOLDFAST_V1_STANDARD", 1)?;
+        let burst = self.number("HOLDFAST_V1_BURST", 1)?;
+        if burst < standard {
+            return Err(Error::invalid("HOLDFAST_V1_BURST must not be less than HOLDFAST_V1_STANDARD"));
+        }
+        let block_seconds = self.number("HOLDFAST_V1_BLOCK_SECONDS", 1)?;
+        let v2 = self.number("HOLDFAST_V2_LIMIT", 1)?;
+        Ok(Some(Limits {
+            v1: Rules { standard, burst, block_ms: block_seconds as u64 * 1000 },
+            v2: Rules { standard: v2, burst: v2, block_ms: 0 },
+        }))
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, Error> {
+    let named = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    named.as_deref().unwrap_or(text).parse().map_err(|_| {
+        Error::invalid(format!(
+            "`{text}` is no address to listen on; it needs the form 127.0.0.1:8080 or [::1]:8080"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
+        let env =
+            |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Config::read(&Flags::default(), &env)
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_table() {
+        let config = read(&[]).unwrap();
+        assert_eq!(config.db, PathBuf::from("holdfast.db"));
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+        let limits = config.limits.unwrap();
+        assert_eq!((limits.v1.standard, limits.v1.burst, limits.v1.block_ms), (60, 100, 300_000));
+        assert_eq!((limits.v2.standard, limits.v2.burst), (60, 60));
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_named() {
+        for (name, value) in [
+            ("HOLDFAST_LISTEN", "nowhere"),
+            ("HOLDFAST_TLS_CERT", "cert.pem"),
+            ("HOLDFAST_BEHIND_PROXY", "maybe"),
+            ("HOLDFAST_BASE_URL", "ftp://x"),
+            ("HOLDFAST_V1_STANDARD", "0"),
+            ("HOLDFAST_V1_STANDARD", "101"),
+            ("HOLDFAST_V2_LIMIT", "-1"),
+            ("HOLDFAST_LOG", "loud"),
+            ("HOLDFAST_CONNECTIONS_MAX", "many"),
+        ] {
+            let fault = read(&[(name, value)]).unwrap_err().to_string();
+            assert!(fault.contains(name) || fault.contains(value), "{name}: {fault}");
+        }
+    }
+
+    #[test]
+    fn plain_http_on_an_open_address_needs_a_proxy_or_tls() {
+        assert!(read(&[("HOLDFAST_LISTEN", "0.0.0.0:80")]).unwrap().refuse_open_plain_http().is_err());
+        let proxied = read(&[("HOLDFAST_LISTEN", "0.0.0.0:80"), ("HOLDFAST_BEHIND_PROXY", "1")]).unwrap();
+        assert!(proxied.refuse_open_plain_http().is_ok());
+        assert!(read(&[("HOLDFAST_LISTEN", "[::1]:80")]).unwrap().refuse_open_plain_http().is_ok());
+    }
+
+    #[test]
+    fn slips_of_the_pen_are_found() {
+        let names = ["HOLDFAST_DB", "HOLDFAST_LISTNE", "HOME"].map(str::to_owned);
+        assert_eq!(unknown_names(names.into_iter()), ["HOLDFAST_LISTNE"]);
+    }
+}

@@ -1,0 +1,289 @@
+//! Forms: what a body may hold, as rows.
+//!
+//! One row per field feeds three readers: the check of a request (422, every fault
+//! at once), the OpenAPI schema, and later the workspace's inputs. A form knows
+//! types and bounds; rules that need more than the field itself live with their noun.
+
+use super::json::kind_of;
+use crate::error::Faults;
+use serde_json::{Map, Value};
+
+/// The fields of one kind of body.
+#[derive(Debug)]
+pub struct Form {
+    /// Name of the schema in the OpenAPI document.
+    pub name: &'static str,
+    /// The fields that may be set.
+    pub fields: &'static [Field],
+    /// Fields a record shows and nobody may set: accepted and ignored, so that read-change-write works.
+    pub read_only: &'static [&'static str],
+}
+
+/// One field.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in the body.
+    pub name: &'static str,
+    /// Type and bounds.
+    pub kind: Kind,
+    /// Must it be there?
+    pub required: bool,
+    /// May it be null?
+    pub nullable: bool,
+    /// One sentence for people.
+    pub says: &'static str,
+}
+
+/// Type and bounds of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Text of at most so many characters, with one that is not white space if required.
+    Text {
+        /// Characters, not bytes.
+        max_chars: usize,
+    },
+    /// An address; what it may point to is its noun's business.
+    Uri {
+        /// Characters, not bytes.
+        max_chars: usize,
+    },
+    /// A whole number within bounds.
+    Integer {
+        /// Smallest.
+        min: i64,
+        /// Largest.
+        max: i64,
+    },
+    /// true, false, 0, 1, "0" or "1".
+    Switch,
+    /// One of a closed set of words.
+    Choice(&'static [&'static str]),
+    /// At least one of a closed set of words, none twice.
+    Choices(&'static [&'static str]),
+}
+
+/// A text field.
+pub const fn text(name: &'static str, max_chars: usize) -> Field {
+    Field::new(name, Kind::Text { max_chars })
+}
+
+/// An address.
+pub const fn uri(name: &'static str, max_chars: usize) -> Field {
+    Field::new(name, Kind::Uri { max_chars })
+}
+
+/// A whole number within bounds.
+pub const fn integer(name: &'static str, min: i64, max: i64) -> Field {
+    Field::new(name, Kind::Integer { min, max })
+}
+
+/// A switch in any of its six spellings.
+pub const fn switch(name: &'static str) -> Field {
+    Field::new(name, Kind::Switch)
+}
+
+/// One of a closed set.
+pub const fn choice(name: &'static str, of: &'static [&'static str]) -> Field {
+    Field::new(name, Kind::Choice(of))
+}
+
+/// One or more of a closed set.
+pub const fn choices(name: &'static str, of: &'static [&'static str]) -> Field {
+    Field::new(name, Kind::Choices(of))
+}
+
+impl Field {
+    const fn new(name: &'static str, kind: Kind) -> Field {
+        Field { name, kind, required: false, nullable: false, says: "" }
+    }
+
+    /// It must be there.
+    pub const fn required(mut self) -> Field {
+        self.required = true;
+        self
+    }
+
+    /// It may be null.
+    pub const fn nullable(mut self) -> Field {
+        self.nullable = true;
+        self
+    }
+
+    /// What it means.
+    pub const fn says(mut self, sentence: &'static str) -> Field {
+        self.says = sentence;
+        self
+    }
+
+    fn check(&self, value: &Value) -> Result<Value, String> {
+        if value.is_null() && self.nullable {
+            return Ok(Value::Null);
+        }
+        match self.kind {
+            Kind::Text { max_chars } | Kind::Uri { max_chars } => self.check_text(value, max_chars),
+            Kind::Integer { min, max } => check_integer(value, min, max),
+            Kind::Switch => check_switch(value),
+            Kind::Choice(of) => check_choice(value, of),
+            Kind::Choices(of) => check_choices(value, of),
+        }
+    }
+
+    fn check_text(&self, value: &Value, max_chars: usize) -> Result<Value, String> {
+        let text = value.as_str().ok_or_else(|| format!("must be a string, not {}", kind_of(value)))?;
+        if text.trim().is_empty() && self.required {
+            return Err("must have at least one character that is not white space".into());
+        }
+        let chars = text.chars().count();
+        if chars > max_chars {
+            return Err(format!("has {chars} characters; at most {max_chars} are allowed"));
+        }
+        if text.contains('\0') {
+            return Err("must not contain the character NUL".into());
+        }
+        Ok(Value::from(text))
+    }
+}
+
+fn check_integer(value: &Value, min: i64, max: i64) -> Result<Value, String> {
+    let reason = || format!("must be a whole number from {min} to {max}");
+    let number = value.as_i64().filter(|_| !value.is_f64()).ok_or_else(reason)?;
+    if (min..=max).contains(&number) { Ok(Value::from(number)) } else { Err(reason()) }
+}
+
+fn check_switch(value: &Value) -> Result<Value, String> {
+    let on = match value {
+        Value::Bool(on) => Some(*on),
+        Value::Number(number) if !number.is_f64() => one_or_zero(number.as_i64()),
+        Value::String(text) if text == "1" || text == "0" => Some(text == "1"),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    on.map(Value::Bool).ok_or_else(|| "must be true, false, 0, 1, \"0\" or \"1\"".to_owned())
+}
+
+fn one_or_zero(number: Option<i64>) -> Option<bool> {
+    number.filter(|number| matches!(number, 0 | 1)).map(|number| number == 1)
+}
+
+fn check_choice(value: &Value, of: &[&str]) -> Result<Value, String> {
+    match value.as_str() {
+        Some(text) if of.contains(&text) => Ok(Value::from(text)),
+        Some(_) | None => Err(format!("must be one of: {}", of.join(", "))),
+    }
+}
+
+fn check_choices(value: &Value, of: &[&str]) -> Result<Value, String> {
+    let reason = || format!("must be an array with at least one of: {}", of.join(", "));
+    let items = value.as_array().filter(|items| !items.is_empty()).ok_or_else(reason)?;
+    for (position, item) in items.iter().enumerate() {
+        check_choice(item, of).map_err(|_| reason())?;
+        if items[..position].contains(item) {
+            return Err(format!("names {item} twice"));
+        }
+    }
+    Ok(value.clone())
+}
+
+/// A body that passed its form: only known fields, switches as booleans.
+#[derive(Debug, Default, Clone)]
+pub struct Values(Map<String, Value>);
+
+impl Values {
+    /// A text field that was given and is not null.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// The value as it came, null included.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+}
+
+impl Form {
+    /// Checks a whole body; every fault is named.
+    pub fn check(&self, body: &Map<String, Value>) -> Result<Values, Faults> {
+        let mut faults = Faults::default();
+        let mut values = Map::new();
+        for field in self.fields {
+            match body.get(field.name).map(|value| field.check(value)) {
+                Some(Ok(value)) => {
+                    values.insert(field.name.to_owned(), value);
+                }
+                Some(Err(reason)) => faults.add(field.name, reason),
+                None if field.required => faults.add(field.name, "is required"),
+                None => {}
+            }
+        }
+        for name in body.keys().filter(|name| !self.knows(name)) {
+            faults.add(name, self.unknown_reason());
+        }
+        if faults.fields.is_empty() { Ok(Values(values)) } else { Err(faults) }
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name) || self.read_only.contains(&name)
+    }
+
+    fn unknown_reason(&self) -> String {
+        let known: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        format!("is not a known field; known are: {}", known.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    static SAMPLE: Form = Form {
+        name: "Sample",
+        fields: &[
+            text("name", 5).required(),
+            integer("pct", 1, 100),
+            switch("on"),
+            choice("colour", &["red", "blue"]).nullable(),
+            choices("events", &["a", "b"]),
+        ],
+        read_only: &["id"],
+    };
+
+    fn check(body: Value) -> Result<Values, Faults> {
+        SAMPLE.check(body.as_object().unwrap())
+    }
+
+    #[test]
+    fn a_good_body_passes_with_switches_as_booleans() {
+        for (spelling, on) in
+            [(json!(true), true), (json!(0), false), (json!("1"), true), (json!("0"), false)]
+        {
+            let values =
+                check(json!({"name": "ä ö ü", "pct": 100, "on": spelling, "colour": null, "id": 7})).unwrap();
+            assert_eq!(values.get("on"), Some(&Value::Bool(on)));
+            assert_eq!(values.get("id"), None, "read-only fields are dropped");
+        }
+    }
+
+    #[test]
+    fn every_fault_is_named_at_once() {
+        let faults =
+            check(json!({"name": " ", "pct": 0, "on": 2, "colour": "green", "events": [], "extra": 1}))
+                .unwrap_err();
+        let names: Vec<&str> = faults.fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["name", "pct", "on", "colour", "events", "extra"]);
+    }
+
+    #[test]
+    fn wrong_types_never_slip_through() {
+        for pct in [json!(1.5), json!("50"), json!(null), json!(1e99), json!(101), json!(true), json!([1])] {
+            assert!(check(json!({"name": "x", "pct": pct})).is_err());
+        }
+        for on in [json!(2), json!("true"), json!(null), json!([]), json!(1.0), json!({})] {
+            assert!(check(json!({"name": "x", "on": on})).is_err());
+        }
+        for events in [json!("a"), json!(["c"]), json!(["a", "a"]), json!([1]), json!(null)] {
+            assert!(check(json!({"name": "x", "events": events})).is_err());
+        }
+        assert!(check(json!({"name": "123456"})).is_err());
+        assert!(check(json!({})).is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! The road that every request takes, step by step. Ordinary Rust: the loop that
+//! waits for sockets is in `server`.
+
+use super::envelope;
+use super::finish::{Policies, RequestIds};
+use super::gate::{self, Passage};
+use super::prepared::Prepared;
+use super::reply::{Answer, Reply};
+use super::request::Request;
+use super::route::{Handler, Made, Makings, Route};
+use super::router::{Found, Router};
+use crate::app::App;
+use crate::domain::json;
+use crate::domain::query::{Query, decode_segment};
+use crate::error::Error;
+use crate::payload::Payload;
+use bytes::Bytes;
+use hyper::header::{ALLOW, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The longest path and query together.
+const URI_BYTES_MAX: usize = 8 * 1024;
+
+/// The service with its table: all that a request may meet.
+pub struct House {
+    /// The parts.
+    pub app: App,
+    /// The table.
+    pub routes: &'static [Route],
+    /// Numbers for requests that bring none.
+    pub request_ids: RequestIds,
+    /// `RateLimit-Policy` of both tiers.
+    pub policies: Policies,
+    router: Router,
+    /// The payload of each row that has a fixed one.
+    prepared: Vec<Option<Arc<Prepared>>>,
+}
+
+/// A request that got past the gate, or the answer to one that did not.
+pub struct Ticket {
+    /// What the request is called in the log and in the answer.
+    pub request_id: HeaderValue,
+    /// The row, where one matched.
+    pub row: Option<usize>,
+    /// What the gate found out.
+    pub passage: Passage,
+    /// The answer, if it is known already.
+    pub done: Option<Reply>,
+    id: Option<String>,
+    query: String,
+}
+
+impl House {
+    /// Builds the router and the fixed payloads; a table that does not fit is an error.
+    pub fn new(app: App, routes: &'static [Route]) -> Result<House, Error> {
+        let makings = Makings {
+            routes,
+            reference: &app.reference,
+            base_url: &app.base_url,
+            contact: app.config.contact.as_deref(),
+        };
+        let prepared = routes
+            .iter()
+            .map(|route| {
+                let prepared = match route.handler {
+                    Handler::Whole(dataset) => {
+                        Prepared::json(makings.reference.table(dataset)?.payload.clone())
+                    }
+                    Handler::AtStart(make) => match make(&makings)? {
+                        Made::Json(value) => Prepared::json(Payload::prepare(value.to_string().into_bytes())),
+                        Made::Csv { bytes, file_name } => Prepared::csv(Payload::prepare(bytes), &file_name),
+                    },
+                    Handler::Service(_)
+                    | Handler::Shared(_)
+                    | Handler::Filtered(_)
+                    | Handler::Tenant(_)
+                    | Handler::Later(_) => return Ok(None),
+                };
+                Ok(Some(Arc::new(prepared)))
+            })
+            .collect::<Result<_, Error>>()?;
+        Ok(House {
+            router: Router::new(routes)?,
+            request_ids: RequestIds::new()?,
+            policies: Policies::new(&app.limiter),
+            app,
+            routes,
+            prepared,
+        })
+    }
+
+    /// The row of a ticket.
+    pub fn route(&self, ticket: &Ticket) -> Option<&'static Route> {
+        ticket.row.and_then(|row| self.routes.get(row))
+    }
+
+    /// First half of the road: everything that needs no body.
+    pub fn admit(&self, head: &Parts) -> Ticket {
+        Ticket { request_id: self.request_ids.of(&head.headers), ..self.find(head) }
+    }
+
+    fn find(&self, head: &Parts) -> Ticket {
+        if let Some(reply) = refuse_head(head) {
+            return Ticket::done(reply);
+        }
+        match self.router.find(head.method.as_str(), head.uri.path()) {
+            Found::Row(row, id) => {
+                let route = &self.routes[row];
+                let passage = gate::admit(&self.app, route, &head.headers);
+                let mut ticket = Ticket { row: Some(row), passage, ..Ticket::empty() };
+                if ticket.passage.refused.is_none() {
+                    // A segment that does not decode names nothing: the handler will not find it.
+                    ticket.id = id.map(|raw| decode_segment(raw).unwrap_or_default());
+                    if route.tier.checks_query() {
+                        ticket.query = head.uri.query().unwrap_or_default().to_owned();
+                    }
+                }
+                ticket
+            }
+            Found::WrongMethod(place) => {
+                let route = &self.routes[place.any];
+                let preflight = head.method == Method::OPTIONS && route.tier.is_open_to_browsers();
+                let mut reply = match preflight {
+                    true => preflight_reply(),
+                    false => wrong_method(head.method.as_str(), &place.allow),
+                };
+                if let Ok(allow) = HeaderValue::from_str(&place.allow) {
+                    reply.headers.push((ALLOW, allow));
+                }
+                Ticket { row: Some(place.any), ..Ticket::done(reply) }
+            }
+            Found::Nothing => Ticket::done(Reply::refusal(
+                StatusCode::NOT_FOUND,
+                "there is nothing at this path; GET /api lists the public endpoints",
+            )),
+        }
+    }
+
+    /// Second half of the road: body, query, handler. A panic costs this request and no more.
+    pub fn answer(&self, ticket: &mut Ticket, body: &Bytes) -> Reply {
+        if let Some(reply) = ticket.done.take() {
+            return reply;
+        }
+        let outcome = match ticket.passage.refused.take() {
+            Some(refused) => Err(refused),
+            None => catch_unwind(AssertUnwindSafe(|| self.handle(ticket, body)))
+                .unwrap_or_else(|_| Err(Error::Internal("the handler panicked".into()))),
+        };
+        self.settle(ticket, outcome)
+    }
+
+    /// An answer or an error, as a reply. What the caller must not see goes to the log.
+    pub fn settle(&self, ticket: &Ticket, outcome: Answer) -> Reply {
+        outcome.unwrap_or_else(|error| {
+            if let Error::Internal(text) = &error {
+                let route = self.route(ticket).map_or("-", |route| route.path);
+                log::error!("{route} id={}: {text}", ticket.request_id.to_str().unwrap_or("-"));
+            }
+            Reply::of_error(&error, self.app.config.contact.as_deref())
+        })
+    }
+
+    fn handle(&self, ticket: &mut Ticket, body: &Bytes) -> Answer {
+        let Some((row, route)) = ticket.row.and_then(|row| Some((row, self.routes.get(row)?))) else {
+            return Err(Error::NotFound("route"));
+        };
+        let prepared = self.prepared[row].as_ref();
+        if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
+            return Ok(Reply::prepared(Arc::clone(payload)));
+        }
+        let request = self.request(ticket, route, body)?;
+        if let Some(payload) = prepared {
+            return Ok(Reply::prepared(Arc::clone(payload)));
+        }
+        match route.handler {
+            Handler::Service(answer) => answer(&self.app),
+            Handler::Shared(answer) => answer(&request, &self.app.reference),
+            Handler::Tenant(answer) => {
+                answer(&request, &self.app.store.tenant(request.caller()?.key.clone()))
+            }
+            Handler::Filtered(dataset) => {
+                Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
+            }
+            Handler::Later(_) => Err(Error::NotYet),
+            Handler::Whole(_) | Handler::AtStart(_) => {
+                Err(Error::Internal("a fixed payload was not prepared".into()))
+            }
+        }
+    }
+
+    /// Checks query and body together, so that one answer names every fault.
+    fn request(&self, ticket: &mut Ticket, route: &'static Route, body: &Bytes) -> Result<Request, Error> {
+        let query = match route.tier.checks_query() {
+            true => Query::check(&ticket.query, route.asks),
+            false => Ok(Query::default()),
+        };
+        let values = match route.takes {
+            Some(form) => form.check(&json::object(body)?),
+            None => Ok(Default::default()),
+        };
+        match (query, values) {
+            (Ok(query), Ok(body)) => {
+                Ok(Request { id: ticket.id.take(), query, body, caller: ticket.passage.caller.clone() })
+            }
+            (Err(mut faults), Err(more)) => {
+                more.fields.into_iter().for_each(|(name, reason)| faults.add(&name, reason));
+                Err(Error::Invalid(faults))
+            }
+            (Err(faults), Ok(_)) | (Ok(_), Err(faults)) => Err(Error::Invalid(faults)),
+        }
+    }
+}
+
+impl Ticket {
+    fn done(reply: Reply) -> Ticket {
+        Ticket { done: Some(reply), ..Ticket::empty() }
+    }
+
+    fn empty() -> Ticket {
+        Ticket {
+            request_id: HeaderValue::from_static(""),
+            row: None,
+            passage: Passage::default(),
+            done: None,
+            id: None,
+            query: String::new(),
+        }
+    }
+
+    /// Takes the ticket to another thread, leaving an empty one behind.
+    pub fn take(&mut self) -> Ticket {
+        let empty = Ticket { request_id: self.request_id.clone(), row: self.row, ..Ticket::empty() };
+        std::mem::replace(self, empty)
+    }
+
+    /// May the handler still run?
+    pub fn is_open(&self) -> bool {
+        self.done.is_none() && self.passage.refused.is_none()
+    }
+}
+
+/// Faults of the request's head that hyper lets pass.
+fn refuse_head(head: &Parts) -> Option<Reply> {
+    if head.version == hyper::Version::HTTP_11 && !head.headers.contains_key(hyper::header::HOST) {
+        return Some(Reply::refusal(StatusCode::BAD_REQUEST, "a request needs the header `Host`"));
+    }
+    let query_bytes = head.uri.query().map_or(0, str::len);
+    if head.uri.path().len() + query_bytes > URI_BYTES_MAX {
+        let text = format!("the address is too long: at most {URI_BYTES_MAX} bytes are read");
+        return Some(Reply::refusal(StatusCode::URI_TOO_LONG, &text));
+    }
+    None
+}
+
+fn wrong_method(method: &str, allow: &str) -> Reply {
+    let shown: String = method.chars().take(20).collect();
+    let text = format!("{shown} is not possible here; possible are: {allow}");
+    Reply::refusal(StatusCode::METHOD_NOT_ALLOWED, &text)
+}
+
+/// The answer to a browser that asks before it reads public data from another origin.
+fn preflight_reply() -> Reply {
+    let mut reply = Reply::empty();
+    for (name, value) in [
+        ("access-control-allow-methods", "GET, HEAD, OPTIONS"),
+        ("access-control-allow-headers", "content-type, if-none-match, x-request-id"),
+        ("access-control-max-age", "600"),
+    ] {
+        reply.headers.push((HeaderName::from_static(name), HeaderValue::from_static(value)));
+    }
+    reply
+}

@@ -1,0 +1,69 @@
+//! The envelopes of lists and records: `data` and `meta`, as v1 and v2 write them.
+
+use super::reply::Reply;
+use crate::domain::query::Query;
+use crate::payload::digest;
+use crate::reference::{Selection, Table};
+use serde_json::{Value, json};
+
+/// The label of the v1 contract: a date.
+pub const V1_VERSION: &str = "2026-11-01";
+/// The label of v2.
+pub const V2_VERSION: &str = "2.0";
+
+/// One object in the v1 envelope.
+pub fn v1_item(data: Value) -> Value {
+    json!({ "data": data, "meta": { "version": V1_VERSION } })
+}
+
+/// A record that is JSON already, in the v1 envelope.
+pub fn v1_record(record: &[u8]) -> Reply {
+    let meta = json!({ "version": V1_VERSION });
+    Reply::json_bytes(wrap(record.len(), &meta, |out| out.extend_from_slice(record), false))
+}
+
+/// A page of a dataset in the v1 envelope.
+pub fn v1_page(query: &Query, table: &Table) -> Reply {
+    page(query, table, |selection| {
+        json!({
+            "version": V1_VERSION,
+            "count": selection.count(),
+            "total": selection.total,
+            "limit": selection.page.limit,
+            "offset": selection.page.offset,
+        })
+    })
+}
+
+/// A page of a dataset in the v2 envelope.
+pub fn v2_page(query: &Query, table: &Table) -> Reply {
+    page(query, table, |selection| {
+        json!({
+            "count": selection.count(),
+            "total": selection.total,
+            "limit": selection.page.limit,
+            "offset": selection.page.offset,
+            "version": V2_VERSION,
+        })
+    })
+}
+
+/// The digest is made from what the page is made from, so that a 304 costs no page.
+fn page(query: &Query, table: &Table, meta: impl Fn(&Selection) -> Value) -> Reply {
+    let selection = table.select(query);
+    let meta = meta(&selection);
+    let tag = digest(&[table.payload.digest.as_bytes(), query.canonical().as_bytes(), V1_VERSION.as_bytes()]);
+    Reply::json_bytes(wrap(selection.size_hint(), &meta, |out| selection.write_records(out), true))
+        .with_digest(tag)
+}
+
+fn wrap(size_hint: usize, meta: &Value, data: impl FnOnce(&mut Vec<u8>), is_list: bool) -> Vec<u8> {
+    let meta = meta.to_string();
+    let mut out = Vec::with_capacity(size_hint + meta.len() + 24);
+    out.extend_from_slice(if is_list { b"{\"data\":[" } else { b"{\"data\":" });
+    data(&mut out);
+    out.extend_from_slice(if is_list { b"],\"meta\":" } else { b",\"meta\":" });
+    out.extend_from_slice(meta.as_bytes());
+    out.push(b'}');
+    out
+}

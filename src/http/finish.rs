@@ -1,0 +1,229 @@
+//! The last step: a reply becomes bytes and headers, the same for every route of a tier.
+
+use super::dispatch::{House, Ticket};
+use super::encoding::Encoding;
+use super::envelope::V1_VERSION;
+use super::prepared::{JSON, etag};
+use super::reply::{Content, Reply};
+use super::route::Tier;
+use crate::domain::limit::Allowance;
+use crate::error::Error;
+use crate::limiter::{LimitClass, Limiter};
+use crate::payload::{COMPRESS_FROM_BYTES, digest, gzip};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::*;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const X_API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Effort for JSON that is made for one request.
+const DYNAMIC_GZIP_EFFORT: u32 = 3;
+
+/// Names for requests that bring none: a random beginning per process, then a count.
+pub struct RequestIds {
+    beginning: String,
+    count: AtomicU64,
+}
+
+impl RequestIds {
+    /// A new beginning.
+    pub fn new() -> Result<RequestIds, Error> {
+        let bytes = crate::chance::Chance::system().bytes::<5>()?;
+        Ok(RequestIds { beginning: crate::payload::hex(&bytes), count: AtomicU64::new(0) })
+    }
+
+    /// The client's own, if it is short and plain, or the next of ours.
+    pub fn of(&self, headers: &HeaderMap) -> HeaderValue {
+        match headers.get(X_REQUEST_ID) {
+            Some(given) if is_plain(given.as_bytes()) => given.clone(),
+            Some(_) | None => self.next(),
+        }
+    }
+
+    fn next(&self) -> HeaderValue {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut text = String::with_capacity(24);
+        let _ = write!(text, "{}-{number:x}", self.beginning);
+        HeaderValue::from_maybe_shared(Bytes::from(text)).unwrap_or(HeaderValue::from_static("0"))
+    }
+}
+
+fn is_plain(id: &[u8]) -> bool {
+    (1..=64).contains(&id.len())
+        && id.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+}
+
+/// `RateLimit-Policy` of both tiers; none with limits off.
+pub struct Policies {
+    v1: Option<HeaderValue>,
+    v2: Option<HeaderValue>,
+}
+
+impl Policies {
+    /// From the numbers in force.
+    pub fn new(limiter: &Limiter) -> Policies {
+        let header = |class: LimitClass| {
+            let rules = limiter.limits()?.rules(class);
+            let mut text = format!("\"standard\";q={};w=60", rules.standard);
+            if rules.burst > rules.standard {
+                let _ = write!(text, ", \"burst\";q={};w=60", rules.burst);
+            }
+            HeaderValue::from_str(&text).ok()
+        };
+        Policies { v1: header(LimitClass::V1), v2: header(LimitClass::V2) }
+    }
+
+    fn of(&self, class: LimitClass) -> Option<&HeaderValue> {
+        match class {
+            LimitClass::V1 => self.v1.as_ref(),
+            LimitClass::V2 => self.v2.as_ref(),
+        }
+    }
+}
+
+/// Builds the response.
+pub fn response(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> Response<Full<Bytes>> {
+    let tier = house.route(ticket).map(|route| route.tier);
+    let mut headers = HeaderMap::with_capacity(16);
+    headers.insert(X_REQUEST_ID, ticket.request_id.clone());
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    );
+    tier_headers(&mut headers, house, tier, ticket);
+    let keeps = reply.status == StatusCode::OK
+        && matches!(head.method, Method::GET | Method::HEAD)
+        && !reply.no_store
+        && tier != Some(Tier::Service);
+    headers.insert(CACHE_CONTROL, cache_control(tier, keeps));
+    for (name, value) in reply.headers {
+        headers.append(name, value);
+    }
+    let sent = encode(head, &mut headers, reply.content, reply.digest, keeps);
+    let (status, body) = match sent {
+        Some(body) => (reply.status, body),
+        None => (StatusCode::NOT_MODIFIED, Bytes::new()),
+    };
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// Chooses the encoding and sets the headers that follow from it. `None`: the client has it already.
+fn encode(
+    head: &Parts,
+    headers: &mut HeaderMap,
+    content: Content,
+    known_digest: Option<String>,
+    keeps: bool,
+) -> Option<Bytes> {
+    let accepted = head.headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    match content {
+        Content::Empty => Some(Bytes::new()),
+        Content::Prepared(prepared) => {
+            let variant = prepared.variant(Encoding::negotiate(accepted));
+            headers.insert(CONTENT_TYPE, prepared.content_type.clone());
+            if let Some(disposition) = &prepared.disposition {
+                headers.insert(CONTENT_DISPOSITION, disposition.clone());
+            }
+            set_encoding(headers, variant.encoding);
+            if keeps {
+                headers.insert(ETAG, variant.etag.clone());
+                if has_it(head, &prepared.digest) {
+                    return None;
+                }
+            }
+            Some(variant.bytes.clone())
+        }
+        Content::Json(bytes) => {
+            headers.insert(CONTENT_TYPE, JSON);
+            encode_dynamic(head, headers, bytes, known_digest, keeps, accepted)
+        }
+    }
+}
+
+fn encode_dynamic(
+    head: &Parts,
+    headers: &mut HeaderMap,
+    bytes: Bytes,
+    known_digest: Option<String>,
+    keeps: bool,
+    accepted: Option<&str>,
+) -> Option<Bytes> {
+    let wants_gzip = bytes.len() > COMPRESS_FROM_BYTES && Encoding::accepts_gzip(accepted);
+    let encoding = if wants_gzip { Encoding::Gzip } else { Encoding::Identity };
+    if keeps {
+        let digest = known_digest.unwrap_or_else(|| digest(&[&bytes]));
+        headers.insert(ETAG, etag(&digest, encoding));
+        if has_it(head, &digest) {
+            return None;
+        }
+    }
+    if wants_gzip && let Some(packed) = gzip(&bytes, DYNAMIC_GZIP_EFFORT) {
+        set_encoding(headers, encoding);
+        return Some(packed);
+    }
+    Some(bytes)
+}
+
+fn set_encoding(headers: &mut HeaderMap, encoding: Encoding) {
+    if let Some(name) = encoding.name() {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+    }
+}
+
+/// Does `If-None-Match` name this content, in whichever encoding?
+fn has_it(head: &Parts, digest: &str) -> bool {
+    let mut given = head.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    given.any(|list| {
+        list.split(',').map(str::trim).any(|tag| {
+            let opaque = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
+            let plain = opaque.strip_suffix("-gz").or_else(|| opaque.strip_suffix("-br")).unwrap_or(opaque);
+            tag == "*" || plain == digest
+        })
+    })
+}
+
+fn tier_headers(headers: &mut HeaderMap, house: &House, tier: Option<Tier>, ticket: &Ticket) {
+    let Some(tier) = tier else { return };
+    if tier.is_open_to_browsers() {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    } else {
+        headers.insert(VARY, HeaderValue::from_static("Authorization, X-API-Key, Accept-Encoding"));
+    }
+    if tier == Tier::V1 {
+        headers.insert(X_API_VERSION, HeaderValue::from_static(V1_VERSION));
+    }
+    let Some(policy) = tier.limit_class().and_then(|class| house.policies.of(class)) else { return };
+    let left = match (&ticket.passage.allowance, ticket.passage.retry_after_seconds) {
+        (Some(Allowance { remaining, reset_seconds, .. }), _) => (*remaining, *reset_seconds),
+        (None, Some(wait)) => (0, wait),
+        (None, None) => return,
+    };
+    headers.insert(RATE_LIMIT_POLICY, policy.clone());
+    let mut text = String::with_capacity(32);
+    let _ = write!(text, "\"standard\";r={};t={}", left.0, left.1);
+    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
+        headers.insert(RATE_LIMIT, value);
+    }
+}
+
+fn cache_control(tier: Option<Tier>, keeps: bool) -> HeaderValue {
+    match tier {
+        Some(Tier::Public) if keeps => HeaderValue::from_static("public, max-age=300"),
+        Some(Tier::V1 | Tier::V2) if keeps => HeaderValue::from_static("private, no-cache"),
+        Some(Tier::Public | Tier::Service | Tier::V1 | Tier::V2) | None => {
+            HeaderValue::from_static("no-store")
+        }
+    }
+}

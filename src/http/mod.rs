@@ -1,0 +1,23 @@
+//! Plumbing: from a socket to a handler and back. It knows no resource.
+//!
+//! The way of a request: `server` accepts and reads under limits; `router` finds the
+//! row; `gate` asks for the key, the rate limit and the permission; `dispatch` checks
+//! query and body and calls the row's handler; `reply` turns the answer, or the
+//! error, into bytes.
+
+pub mod dispatch;
+mod encoding;
+pub mod envelope;
+mod finish;
+mod gate;
+mod prepared;
+pub mod reply;
+pub mod request;
+pub mod route;
+pub mod router;
+pub mod server;
+mod stream;
+mod tls;
+
+pub use reply::{Answer, Reply};
+pub use request::{Caller, Request};

@@ -1,0 +1,146 @@
+//! Replies: what handlers give back, and the one place where an error becomes a status.
+
+use super::prepared::Prepared;
+use crate::domain::limit::Refusal;
+use crate::error::Error;
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::header::{HeaderName, HeaderValue};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What a handler gives back.
+pub type Answer = Result<Reply, Error>;
+
+/// An answer, not yet on the wire.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// What is sent.
+    pub content: Content,
+    /// The digest behind the ETag; none where the answer is not to be kept.
+    pub digest: Option<String>,
+    /// Must not be stored by anybody: it holds a secret.
+    pub no_store: bool,
+    /// Further headers.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Nothing.
+    Empty,
+    /// JSON made for this request.
+    Json(Bytes),
+    /// A payload prepared at start.
+    Prepared(Arc<Prepared>),
+}
+
+impl Reply {
+    /// 200 with JSON bytes.
+    pub fn json_bytes(bytes: Vec<u8>) -> Reply {
+        Reply::new(StatusCode::OK, Content::Json(Bytes::from(bytes)))
+    }
+
+    /// 200 with a JSON value.
+    pub fn json(value: &Value) -> Reply {
+        Reply::json_bytes(value.to_string().into_bytes())
+    }
+
+    /// 201 with a JSON value.
+    pub fn created(value: &Value) -> Reply {
+        Reply { status: StatusCode::CREATED, ..Reply::json(value) }
+    }
+
+    /// 204.
+    pub fn empty() -> Reply {
+        Reply::new(StatusCode::NO_CONTENT, Content::Empty)
+    }
+
+    /// 503 with JSON: the service is down and says why.
+    pub fn unavailable(value: &Value) -> Reply {
+        Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..Reply::json(value) }
+    }
+
+    /// A payload prepared at start.
+    pub fn prepared(payload: Arc<Prepared>) -> Reply {
+        Reply::new(StatusCode::OK, Content::Prepared(payload))
+    }
+
+    /// With the digest of what the answer was made from, where that is cheaper to know than the answer's own.
+    pub fn with_digest(mut self, digest: String) -> Reply {
+        self.digest = Some(digest);
+        self
+    }
+
+    /// Not to be stored by anybody.
+    pub fn no_store(mut self) -> Reply {
+        self.no_store = true;
+        self
+    }
+
+    /// The answer to an error: its status, its sentence, and for the caller nothing more.
+    pub fn of_error(error: &Error, contact: Option<&str>) -> Reply {
+        let ask = contact.map(|contact| format!("; for access ask {contact}")).unwrap_or_default();
+        let plain = |text: String| json!({ "error": text });
+        let (status, body) = match error {
+            Error::NoKey => (
+                StatusCode::UNAUTHORIZED,
+                plain(format!(
+                    "a valid API key is needed in the header `Authorization: Bearer <key>` (API v1 also takes `X-API-Key`){ask}"
+                )),
+            ),
+            Error::NotAllowed(permission) => {
+                (StatusCode::FORBIDDEN, plain(format!("this key lacks the permission `{permission}`{ask}")))
+            }
+            Error::NotFound(what) => (StatusCode::NOT_FOUND, plain(format!("{what} not found"))),
+            Error::Invalid(faults) => (StatusCode::UNPROCESSABLE_ENTITY, faults_body(faults)),
+            Error::TooLarge { limit_bytes } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                plain(format!("the body is too large: at most {limit_bytes} bytes are read")),
+            ),
+            Error::TooMany(refusal) => return Reply::of_refusal(refusal),
+            Error::NotYet => {
+                (StatusCode::NOT_IMPLEMENTED, plain("this route is not available in this build yet".into()))
+            }
+            Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, plain("internal server error".into())),
+        };
+        let mut reply = Reply { status, ..Reply::json(&body) };
+        if status == StatusCode::UNAUTHORIZED {
+            reply
+                .headers
+                .push((hyper::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"api\"")));
+        }
+        reply
+    }
+
+    /// A refusal by status and sentence, for faults of the transport that no handler knows.
+    pub fn refusal(status: StatusCode, text: &str) -> Reply {
+        Reply { status, ..Reply::json(&json!({ "error": text })) }
+    }
+
+    fn of_refusal(refusal: &Refusal) -> Reply {
+        let wait = refusal.retry_after_seconds;
+        let body = json!({
+            "error": refusal.text(),
+            "limit": refusal.limit,
+            "window": "60s",
+            "retry_after": wait,
+        });
+        let mut reply = Reply { status: StatusCode::TOO_MANY_REQUESTS, ..Reply::json(&body) };
+        reply.headers.push((hyper::header::RETRY_AFTER, HeaderValue::from(wait)));
+        reply
+    }
+
+    fn new(status: StatusCode, content: Content) -> Reply {
+        Reply { status, content, digest: None, no_store: false, headers: Vec::new() }
+    }
+}
+
+fn faults_body(faults: &crate::error::Faults) -> Value {
+    let fields: serde_json::Map<String, Value> =
+        faults.fields.iter().map(|(name, reason)| (name.clone(), Value::from(reason.as_str()))).collect();
+    json!({ "error": faults.to_string(), "fields": fields })
+}

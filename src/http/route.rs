@@ -1,0 +1,352 @@
+//! Routes as data. Everything the service says or enforces about a route is read
+//! from its row; facts of a whole tier are methods of `Tier`, facts of a dataset are
+//! in its own row.
+
+use super::reply::Answer;
+use super::request::Request;
+use crate::app::App;
+use crate::domain::form::Form;
+use crate::domain::permission::Permission;
+use crate::domain::query::Param;
+use crate::error::Error;
+use crate::limiter::LimitClass;
+use crate::reference::{Dataset, Reference};
+use crate::store::Tenant;
+use serde_json::Value;
+
+/// One route.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// The method; HEAD comes with GET.
+    pub verb: Verb,
+    /// The full path, so that a search finds it.
+    pub path: &'static str,
+    /// The tier, with all that follows from it.
+    pub tier: Tier,
+    /// The code, and with it what it may touch.
+    pub handler: Handler,
+    /// The permission it needs.
+    pub needs: Option<Permission>,
+    /// The body it takes.
+    pub takes: Option<&'static Form>,
+    /// The query parameters it takes.
+    pub asks: &'static [Param],
+    /// What it answers with.
+    pub gives: Gives,
+    /// Not in the specification.
+    pub extension: bool,
+    /// One sentence: OpenAPI summary and index text.
+    pub says: &'static str,
+}
+
+/// The methods that rows may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// GET, and HEAD with it.
+    Get,
+    /// POST
+    Post,
+    /// PUT
+    Put,
+    /// PATCH
+    Patch,
+    /// DELETE
+    Delete,
+}
+
+impl Verb {
+    /// All of them.
+    pub const ALL: [Verb; 5] = [Verb::Get, Verb::Post, Verb::Put, Verb::Patch, Verb::Delete];
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Get => "GET",
+            Verb::Post => "POST",
+            Verb::Put => "PUT",
+            Verb::Patch => "PATCH",
+            Verb::Delete => "DELETE",
+        }
+    }
+
+    /// The verb of a request's method; HEAD counts as GET.
+    pub fn of_method(method: &str) -> Option<Verb> {
+        if method == "HEAD" {
+            return Some(Verb::Get);
+        }
+        Verb::ALL.into_iter().find(|verb| verb.name() == method)
+    }
+}
+
+/// The access tiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Reference data for everybody.
+    Public,
+    /// Health and the like, for everybody.
+    Service,
+    /// The tenant API.
+    V1,
+    /// The read API.
+    V2,
+}
+
+/// Where a key may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    /// No key is read.
+    None,
+    /// `Authorization: Bearer` or `X-API-Key`.
+    BearerOrHeader,
+    /// `Authorization: Bearer` only.
+    Bearer,
+}
+
+impl Tier {
+    /// The keys it accepts.
+    pub fn credentials(self) -> Credentials {
+        match self {
+            Tier::Public | Tier::Service => Credentials::None,
+            Tier::V1 => Credentials::BearerOrHeader,
+            Tier::V2 => Credentials::Bearer,
+        }
+    }
+
+    /// How it is limited.
+    pub fn limit_class(self) -> Option<LimitClass> {
+        match self {
+            Tier::Public | Tier::Service => None,
+            Tier::V1 => Some(LimitClass::V1),
+            Tier::V2 => Some(LimitClass::V2),
+        }
+    }
+
+    /// Are unknown query parameters an error?
+    pub fn checks_query(self) -> bool {
+        match self {
+            Tier::Public | Tier::Service => false,
+            Tier::V1 | Tier::V2 => true,
+        }
+    }
+
+    /// May pages of other origins read it?
+    pub fn is_open_to_browsers(self) -> bool {
+        match self {
+            Tier::Public | Tier::Service => true,
+            Tier::V1 | Tier::V2 => false,
+        }
+    }
+
+    /// What it is called in documents.
+    pub fn title(self) -> &'static str {
+        match self {
+            Tier::Public => "Public reference data",
+            Tier::Service => "Operation",
+            Tier::V1 => "API v1",
+            Tier::V2 => "API v2",
+        }
+    }
+}
+
+/// What a handler built at start may look at.
+pub struct Makings<'a> {
+    /// The whole table.
+    pub routes: &'static [Route],
+    /// The reference data.
+    pub reference: &'a Reference,
+    /// The address people use.
+    pub base_url: &'a str,
+    /// Whom to ask for access.
+    pub contact: Option<&'a str>,
+}
+
+/// What was built at start.
+pub enum Made {
+    /// JSON.
+    Json(Value),
+    /// A spreadsheet.
+    Csv {
+        /// Its text.
+        bytes: Vec<u8>,
+        /// The name under which it is saved.
+        file_name: String,
+    },
+}
+
+/// A route's code. The variant is the data scope: it cannot be mis-stated.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// No code: the dataset as it is, prepared by the build.
+    Whole(&'static Dataset),
+    /// Built once at start, then served as it is.
+    AtStart(fn(&Makings) -> Result<Made, Error>),
+    /// Operational: what the service knows of itself.
+    Service(fn(&App) -> Answer),
+    /// Shared reference data.
+    Shared(fn(&Request, &Reference) -> Answer),
+    /// No code: a page of a dataset in the v2 envelope.
+    Filtered(&'static Dataset),
+    /// The tenant's own data, through a handle that is bound to the key's tenant.
+    Tenant(fn(&Request, &Tenant) -> Answer),
+    /// The row stands, its code comes later; it answers 501 to whoever may call it.
+    Later(Scope),
+}
+
+/// The data scopes of the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Reference data common to all callers.
+    Shared,
+    /// Platform-level data.
+    Platform,
+    /// Data of the tenant that owns the key.
+    Tenant,
+}
+
+impl Scope {
+    /// Its name in the specification.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Shared => "shared-reference-data",
+            Scope::Platform => "platform-wide",
+            Scope::Tenant => "api-key-tenant",
+        }
+    }
+}
+
+impl Handler {
+    /// Whose data it touches.
+    pub fn scope(self) -> Scope {
+        match self {
+            Handler::Whole(_) | Handler::AtStart(_) | Handler::Shared(_) | Handler::Filtered(_) => {
+                Scope::Shared
+            }
+            Handler::Service(_) => Scope::Platform,
+            Handler::Tenant(_) => Scope::Tenant,
+            Handler::Later(scope) => scope,
+        }
+    }
+
+    /// Does this build have code for it?
+    pub fn is_available(self) -> bool {
+        !matches!(self, Handler::Later(_))
+    }
+}
+
+/// What a route answers with, when all is well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// One object, or a fixed payload.
+    Item,
+    /// A page of a list.
+    List,
+    /// A new object, 201.
+    Created,
+    /// A spreadsheet.
+    Csv,
+    /// Nothing, 204.
+    Nothing,
+}
+
+impl Gives {
+    /// The status of success.
+    pub fn status(self) -> u16 {
+        match self {
+            Gives::Item | Gives::List | Gives::Csv => 200,
+            Gives::Created => 201,
+            Gives::Nothing => 204,
+        }
+    }
+}
+
+const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Route {
+    Route {
+        verb,
+        path,
+        tier,
+        handler,
+        needs: None,
+        takes: None,
+        asks: &[],
+        gives: Gives::Item,
+        extension: false,
+        says: "",
+    }
+}
+
+/// A public row.
+pub const fn public(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Public, handler)
+}
+
+/// An operational row.
+pub const fn service(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Service, handler)
+}
+
+/// A row of API v1.
+pub const fn v1(verb: Verb, path: &'static str, handler: Handler) -> Route {
+    row(verb, path, Tier::V1, handler)
+}
+
+/// A row of API v2; a list over a dataset asks what the dataset's row says.
+pub const fn v2(path: &'static str, handler: Handler) -> Route {
+    let row = row(Verb::Get, path, Tier::V2, handler);
+    match handler {
+        Handler::Filtered(dataset) => Route { asks: dataset.params, gives: Gives::List, ..row },
+        Handler::Whole(_)
+        | Handler::AtStart(_)
+        | Handler::Service(_)
+        | Handler::Shared(_)
+        | Handler::Tenant(_)
+        | Handler::Later(_) => row,
+    }
+}
+
+impl Route {
+    /// The permission it needs.
+    pub const fn needs(mut self, permission: Permission) -> Route {
+        self.needs = Some(permission);
+        self
+    }
+
+    /// The body it takes.
+    pub const fn takes(mut self, form: &'static Form) -> Route {
+        self.takes = Some(form);
+        self
+    }
+
+    /// The query parameters it takes.
+    pub const fn asks(mut self, params: &'static [Param]) -> Route {
+        self.asks = params;
+        self
+    }
+
+    /// What it answers with.
+    pub const fn gives(mut self, gives: Gives) -> Route {
+        self.gives = gives;
+        self
+    }
+
+    /// Not in the specification.
+    pub const fn extension(mut self) -> Route {
+        self.extension = true;
+        self
+    }
+
+    /// What it is for.
+    pub const fn says(mut self, sentence: &'static str) -> Route {
+        self.says = sentence;
+        self
+    }
+
+    /// Does it run on a thread aside? Writes do: they wait for the disk. A bounded read does not.
+    pub fn runs_aside(&self) -> bool {
+        self.verb != Verb::Get
+    }
+
+    /// `GET /api/ping`
+    pub fn name(&self) -> String {
+        format!("{} {}", self.verb.name(), self.path)
+    }
+}

@@ -1,0 +1,266 @@
+//! The server's edge: connections, time-outs, caps, and the graceful stop.
+//!
+//! The only file on a request's road that waits for sockets. A bounded read runs
+//! right here; what may wait for the disk runs on a thread aside, so that it cannot
+//! hold up the loop.
+
+use super::dispatch::{House, Ticket};
+use super::finish;
+use super::reply::Reply;
+use super::stream::Impatient;
+use super::tls;
+use crate::error::Error;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::header::CONTENT_LENGTH;
+use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+/// A head must arrive within this; it also ends idle connections.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// A body must arrive within this.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// A client that reads nothing for this long is left.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A TLS handshake must end within this.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The largest head.
+const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The largest body.
+pub const BODY_BYTES_MAX: usize = 256 * 1024;
+/// So much of an unwanted body is read and thrown away, so that the client gets to see the refusal.
+const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// And for so long.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Requests that have begun get this long to finish when the service stops.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause when the system has no descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `stop` is done, then lets begun requests finish.
+pub async fn run(
+    house: Arc<House>,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let acceptor = house.app.config.tls.as_ref().map(tls::acceptor).transpose()?;
+    let graceful = GracefulShutdown::new();
+    let open = Arc::new(AtomicUsize::new(0));
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        match accepted {
+            Ok((stream, _)) => admit(&house, stream, acceptor.clone(), graceful.watcher(), &open),
+            Err(cause) => {
+                log::warn!("accepting a connection: {cause}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    house.app.stopping.store(true, Ordering::SeqCst);
+    if timeout(STOP_TIMEOUT, graceful.shutdown()).await.is_err() {
+        log::warn!("some connections did not finish in time and are cut");
+    }
+    Ok(())
+}
+
+/// Over the cap a connection is closed at once; that is kinder than a silence.
+fn admit(
+    house: &Arc<House>,
+    stream: TcpStream,
+    acceptor: Option<TlsAcceptor>,
+    watcher: Watcher,
+    open: &Arc<AtomicUsize>,
+) {
+    let place = Place::take(open);
+    if place.number > house.app.config.connections_max {
+        return;
+    }
+    let _ = stream.set_nodelay(true);
+    let house = Arc::clone(house);
+    tokio::spawn(async move {
+        let _place = place;
+        match acceptor {
+            None => connection(house, Impatient::new(stream, WRITE_TIMEOUT), watcher).await,
+            Some(acceptor) => {
+                if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
+                    connection(house, Impatient::new(stream, WRITE_TIMEOUT), watcher).await;
+                }
+            }
+        }
+    });
+}
+
+/// A place among the open connections, given back when dropped.
+struct Place {
+    open: Arc<AtomicUsize>,
+    number: usize,
+}
+
+impl Place {
+    fn take(open: &Arc<AtomicUsize>) -> Place {
+        Place { number: open.fetch_add(1, Ordering::Relaxed) + 1, open: Arc::clone(open) }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+    house: Arc<House>,
+    stream: S,
+    watcher: Watcher,
+) {
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let house = Arc::clone(&house);
+        async move {
+            let (head, body) = request.into_parts();
+            Ok::<_, Infallible>(exchange(house, head, body).await)
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service);
+    // A broken connection is the client's affair; there is nobody left to tell.
+    let _ = watcher.watch(connection).await;
+}
+
+/// One request and its answer.
+async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Full<Bytes>> {
+    let started_us = house.app.clock.elapsed_us();
+    let mut ticket = house.admit(&head);
+    if ticket.passage.store_now {
+        store_window(&house, &ticket).await;
+    }
+    let route = house.route(&ticket);
+    let wants_body = ticket.is_open() && route.is_some_and(|route| route.takes.is_some());
+    let reply = match wants_body {
+        true => match read(&head, body).await {
+            Ok(body) => answer(&house, &mut ticket, body, true).await,
+            Err(reply) => reply,
+        },
+        false => {
+            if !body.is_end_stream() {
+                drain(&head, body).await;
+            }
+            let aside = ticket.is_open() && route.is_some_and(|route| route.runs_aside());
+            answer(&house, &mut ticket, Bytes::new(), aside).await
+        }
+    };
+    let response = finish::response(&house, &head, &ticket, reply);
+    note(&house, &head, &ticket, &response, started_us);
+    response
+}
+
+async fn answer(house: &Arc<House>, ticket: &mut Ticket, body: Bytes, aside: bool) -> Reply {
+    if !aside {
+        return house.answer(ticket, &body);
+    }
+    let shared = Arc::clone(house);
+    let mut moved = ticket.take();
+    let ran = tokio::task::spawn_blocking(move || {
+        let reply = shared.answer(&mut moved, &body);
+        (moved, reply)
+    });
+    match ran.await {
+        Ok((back, reply)) => {
+            *ticket = back;
+            reply
+        }
+        Err(cause) => house.settle(ticket, Err(Error::internal("running a handler", cause))),
+    }
+}
+
+/// A new block is on the disk before its answer leaves; if the disk refuses, it still holds in memory.
+async fn store_window(house: &Arc<House>, ticket: &Ticket) {
+    let Some(caller) = ticket.passage.caller.clone() else { return };
+    let shared = Arc::clone(house);
+    let stored = tokio::task::spawn_blocking(move || {
+        shared.app.store.save_windows(shared.app.limiter.saved_now(&caller.key.id))
+    });
+    match stored.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => log::error!("storing a rate window: {error}"),
+        Err(cause) => log::error!("storing a rate window: {cause}"),
+    }
+}
+
+/// The whole body, under its cap and its deadline.
+async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
+    let too_large = || Reply::of_error(&Error::TooLarge { limit_bytes: BODY_BYTES_MAX }, None);
+    let announced =
+        head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > BODY_BYTES_MAX as u64) {
+        drain(head, body).await;
+        return Err(too_large());
+    }
+    match timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(cause)) if cause.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Reply::refusal(StatusCode::BAD_REQUEST, "the body broke off")),
+        Err(_) => Err(Reply::refusal(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    }
+}
+
+/// Reads and forgets what nobody wants, within reason: a client that is still sending would else see
+/// a broken connection instead of the answer.
+async fn drain(head: &Parts, body: Incoming) {
+    if head.headers.contains_key(hyper::header::EXPECT) {
+        return; // This client waits to be asked, and it is not asked.
+    }
+    let _ = timeout(DRAIN_TIMEOUT, async {
+        let mut body = body;
+        let mut seen = 0;
+        while seen < DRAIN_BYTES_MAX {
+            match body.frame().await {
+                Some(Ok(frame)) => seen += frame.data_ref().map_or(0, Bytes::len),
+                Some(Err(_)) | None => return,
+            }
+        }
+    })
+    .await;
+}
+
+/// Counts the answer and, at `info`, writes its line: never a query, a header or a body.
+fn note(house: &House, head: &Parts, ticket: &Ticket, response: &Response<Full<Bytes>>, started_us: u64) {
+    let now_us = house.app.clock.elapsed_us();
+    let micros = now_us.saturating_sub(started_us);
+    let status = response.status().as_u16();
+    house.app.meter.count(ticket.row, status, micros, now_us);
+    if !log::log_enabled!(target: "holdfast::request", log::Level::Info) {
+        return;
+    }
+    let route = house.route(ticket).map_or("-", |route| route.path);
+    let key = ticket.passage.caller.as_ref().map_or("-", |caller| caller.key.prefix.as_str());
+    let request_id = ticket.request_id.to_str().unwrap_or("-");
+    let method: String = head.method.as_str().chars().take(20).collect();
+    log::info!(
+        target: "holdfast::request",
+        "{method} {route} {status} {}.{:03}ms key={key} id={request_id}",
+        micros / 1000,
+        micros % 1000
+    );
+}

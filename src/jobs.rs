@@ -1,0 +1,74 @@
+//! Clockwork: what the service does by itself, as rows. One thread runs them in turn.
+
+use crate::error::Error;
+use crate::http::dispatch::House;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// One job.
+pub struct Job {
+    /// What it is called in the log.
+    pub name: &'static str,
+    /// How often it runs.
+    pub every_ms: u64,
+    /// What it does.
+    pub run: fn(&House) -> Result<(), Error>,
+}
+
+/// Every job.
+pub static JOBS: &[Job] =
+    &[Job { name: "rate counts", every_ms: 1000, run: |house| house.app.save_counts() }];
+
+/// How long the thread sleeps between two looks at the clock.
+const TICK: Duration = Duration::from_millis(250);
+
+/// The thread that runs the jobs.
+pub struct Clockwork {
+    stop: SyncSender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Clockwork {
+    /// Starts it.
+    pub fn start(house: Arc<House>) -> Result<Clockwork, Error> {
+        let (stop, stopped) = sync_channel(1);
+        let thread = std::thread::Builder::new()
+            .name("jobs".into())
+            .spawn(move || turn(&house, &stopped))
+            .map_err(|cause| Error::internal("starting the jobs", cause))?;
+        Ok(Clockwork { stop, thread })
+    }
+
+    /// Stops it after the job that is running.
+    pub fn stop(self) {
+        let _ = self.stop.send(());
+        if self.thread.join().is_err() {
+            log::error!("the thread of the jobs panicked");
+        }
+    }
+}
+
+fn turn(house: &House, stopped: &Receiver<()>) {
+    let mut due: Vec<u64> = JOBS.iter().map(|job| house.app.clock.elapsed_ms() + job.every_ms).collect();
+    while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        for (job, due_ms) in JOBS.iter().zip(&mut due) {
+            let now_ms = house.app.clock.elapsed_ms();
+            if now_ms >= *due_ms {
+                *due_ms = now_ms + job.every_ms;
+                run(job, house);
+            }
+        }
+    }
+}
+
+/// A job that fails or panics is told to the log and runs again at its next time.
+fn run(job: &Job, house: &House) {
+    match catch_unwind(AssertUnwindSafe(|| (job.run)(house))) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => log::error!("job `{}`: {error}", job.name),
+        Err(_) => log::error!("job `{}` panicked", job.name),
+    }
+}

@@ -1,0 +1,141 @@
+//! Counters per route: how many requests, how they ended, and the errors of the last hour.
+//!
+//! Plain atomics, indexed by the route's position in the table; one row more counts
+//! what matched no route. Memory is fixed.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Minutes that are remembered.
+const MINUTES: usize = 60;
+
+/// All counters.
+#[derive(Debug)]
+pub struct Meter {
+    routes: Vec<RouteMeter>,
+}
+
+#[derive(Debug)]
+struct RouteMeter {
+    requests: AtomicU64,
+    client_errors: AtomicU64,
+    server_errors: AtomicU64,
+    micros: AtomicU64,
+    minutes: [Minute; MINUTES],
+}
+
+/// One minute of the ring. `number` says which minute it holds, so that old counts are not mistaken for new.
+#[derive(Debug, Default)]
+struct Minute {
+    number: AtomicU32,
+    requests: AtomicU32,
+    errors: AtomicU32,
+}
+
+/// What one route did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Requests since the start.
+    pub requests: u64,
+    /// Of these, answered with 4xx.
+    pub client_errors: u64,
+    /// Of these, answered with 5xx.
+    pub server_errors: u64,
+    /// Time spent on them, in microseconds.
+    pub micros: u64,
+}
+
+impl Meter {
+    /// Counters for so many routes.
+    pub fn new(routes: usize) -> Meter {
+        let route = || RouteMeter {
+            requests: AtomicU64::new(0),
+            client_errors: AtomicU64::new(0),
+            server_errors: AtomicU64::new(0),
+            micros: AtomicU64::new(0),
+            minutes: std::array::from_fn(|_| Minute::default()),
+        };
+        Meter { routes: std::iter::repeat_with(route).take(routes + 1).collect() }
+    }
+
+    /// Counts one answer. `route` is `None` where no route matched.
+    pub fn count(&self, route: Option<usize>, status: u16, micros: u64, now_us: u64) {
+        let Some(meter) = self.routes.get(route.unwrap_or(self.routes.len() - 1)) else { return };
+        meter.requests.fetch_add(1, Ordering::Relaxed);
+        meter.micros.fetch_add(micros, Ordering::Relaxed);
+        match status {
+            500.. => meter.server_errors.fetch_add(1, Ordering::Relaxed),
+            400..=499 => meter.client_errors.fetch_add(1, Ordering::Relaxed),
+            0..=399 => 0,
+        };
+        meter.count_minute(now_us, status >= 500);
+    }
+
+    /// What a route did since the start.
+    pub fn tally(&self, route: usize) -> Tally {
+        let Some(meter) = self.routes.get(route) else { return Tally::default() };
+        Tally {
+            requests: meter.requests.load(Ordering::Relaxed),
+            client_errors: meter.client_errors.load(Ordering::Relaxed),
+            server_errors: meter.server_errors.load(Ordering::Relaxed),
+            micros: meter.micros.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Requests and 5xx answers of a route in the last hour.
+    pub fn last_hour(&self, route: usize, now_us: u64) -> (u64, u64) {
+        let Some(meter) = self.routes.get(route) else { return (0, 0) };
+        let now = minute_number(now_us);
+        let fresh = meter.minutes.iter().filter(|minute| {
+            let number = minute.number.load(Ordering::Relaxed);
+            number != 0 && now - number.min(now) < MINUTES as u32
+        });
+        fresh.fold((0, 0), |(requests, errors), minute| {
+            (
+                requests + u64::from(minute.requests.load(Ordering::Relaxed)),
+                errors + u64::from(minute.errors.load(Ordering::Relaxed)),
+            )
+        })
+    }
+}
+
+impl RouteMeter {
+    fn count_minute(&self, now_us: u64, is_error: bool) {
+        let number = minute_number(now_us);
+        let minute = &self.minutes[number as usize % MINUTES];
+        if minute.number.load(Ordering::Relaxed) != number {
+            // Two requests may both begin the minute; at worst one count is lost.
+            minute.requests.store(0, Ordering::Relaxed);
+            minute.errors.store(0, Ordering::Relaxed);
+            minute.number.store(number, Ordering::Relaxed);
+        }
+        minute.requests.fetch_add(1, Ordering::Relaxed);
+        if is_error {
+            minute.errors.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Minutes since the start, from 1: zero marks a minute that was never used.
+fn minute_number(now_us: u64) -> u32 {
+    u32::try_from(now_us / 60_000_000).unwrap_or(u32::MAX - 1) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hour_is_remembered_and_no_more() {
+        let meter = Meter::new(2);
+        meter.count(Some(1), 500, 10, 0);
+        meter.count(Some(1), 200, 10, 59 * 60_000_000);
+        assert_eq!(meter.last_hour(1, 59 * 60_000_000), (2, 1));
+        assert_eq!(meter.last_hour(1, 60 * 60_000_000), (1, 0));
+        meter.count(Some(1), 404, 10, 60 * 60_000_000);
+        assert_eq!(meter.last_hour(1, 60 * 60_000_000), (2, 0));
+        let tally = meter.tally(1);
+        assert_eq!((tally.requests, tally.client_errors, tally.server_errors, tally.micros), (3, 1, 1, 30));
+        meter.count(None, 404, 1, 0);
+        assert_eq!(meter.tally(0).requests, 0);
+    }
+}

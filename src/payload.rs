@@ -1,0 +1,73 @@
+//! Payloads: bytes prepared once and served many times, with their compressed
+//! variants and the digest from which their ETags are made.
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+/// Below this size compression is not worth the client's time.
+pub const COMPRESS_FROM_BYTES: usize = 1024;
+
+/// A body that does not change while the process runs.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    /// As it is.
+    pub identity: Bytes,
+    /// Compressed, if that is worth it.
+    pub gzip: Option<Bytes>,
+    /// Compressed better.
+    pub brotli: Option<Bytes>,
+    /// Sixteen hexadecimal digits of SHA-256 over the plain bytes.
+    pub digest: String,
+}
+
+impl Payload {
+    /// Prepares a body at start. The effort is modest, since a start has to be quick.
+    pub fn prepare(identity: Vec<u8>) -> Payload {
+        let worth_it = identity.len() > COMPRESS_FROM_BYTES;
+        let brotli = worth_it.then(|| brotli(&identity)).flatten();
+        Payload {
+            gzip: worth_it.then(|| gzip(&identity, 6)).flatten(),
+            brotli,
+            digest: digest(&[&identity]),
+            identity: Bytes::from(identity),
+        }
+    }
+}
+
+/// Sixteen hexadecimal digits of SHA-256 over the parts, each ended by its length.
+pub fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+        if parts.len() > 1 {
+            hasher.update(part.len().to_le_bytes());
+        }
+    }
+    hex(&hasher.finalize()[..8])
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+/// Gzip at an effort from 1 to 9. Writing to memory does not fail; if it did, the plain bytes serve.
+pub fn gzip(plain: &[u8], effort: u32) -> Option<Bytes> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(effort));
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}
+
+fn brotli(plain: &[u8]) -> Option<Bytes> {
+    let mut packed = Vec::new();
+    let settings = brotli::enc::BrotliEncoderParams { quality: 5, lgwin: 18, ..Default::default() };
+    brotli::BrotliCompress(&mut &plain[..], &mut packed, &settings).ok()?;
+    Some(Bytes::from(packed))
+}

@@ -1,0 +1,240 @@
+//! The datasets as rows: where each is served from and what it may be asked for.
+//!
+//! A list over a dataset needs no code of its own: the parameters here name facets
+//! of its records, and `facets` says what they are.
+
+use super::source::Catalogue;
+use super::source::words::{
+    Criticality, Difficulty, Framework, Implementation, Level, Pillar, Priority, RiskStatus,
+};
+use crate::domain::query::{LIMIT, OFFSET, Param, ParamKind, SEARCH, filter};
+
+/// One dataset.
+#[derive(Debug)]
+pub struct Dataset {
+    /// Its name in paths and files.
+    pub slug: &'static str,
+    /// The query parameters of its filtered list.
+    pub params: &'static [Param],
+}
+
+/// What a record is filtered by, and what it is searched in.
+#[derive(Debug, Default)]
+pub struct Facets {
+    /// The record's id.
+    pub id: String,
+    /// Parameter name and the record's word for it.
+    pub words: Vec<(&'static str, &'static str)>,
+    /// The number that `min_score` is held against.
+    pub score: Option<u32>,
+    /// The texts that `search` looks into.
+    pub texts: Vec<String>,
+}
+
+/// ICT risks.
+pub static RISK_REGISTER: Dataset = Dataset {
+    slug: "risk-register",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("level", Level::NAMES, "Only risks of this level."),
+        filter("status", RiskStatus::NAMES, "Only risks with this status."),
+    ],
+};
+/// Invented vendors.
+pub static VENDOR_SCORECARD: Dataset = Dataset {
+    slug: "vendor-scorecard",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("level", Criticality::NAMES, "The same as `criticality`."),
+        filter("criticality", Criticality::NAMES, "Only vendors of this criticality."),
+        Param {
+            name: "min_score",
+            kind: ParamKind::Integer { min: 0, max: 100 },
+            says: "Only vendors whose overall score is at least this.",
+        },
+    ],
+};
+/// Incident drills.
+pub static INCIDENT_DRILLS: Dataset = Dataset {
+    slug: "incident-drills",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("level", Difficulty::NAMES, "The same as `difficulty`."),
+        filter("difficulty", Difficulty::NAMES, "Only drills of this difficulty."),
+    ],
+};
+const GAP_FRAMEWORKS: &[&str] = &["dora", "marisk", "iso-27001", "nis2"];
+/// Requirements of four frameworks.
+pub static GAP_ANALYSIS: Dataset = Dataset {
+    slug: "gap-analysis",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("level", Priority::NAMES, "Only requirements of this priority."),
+        filter("status", Implementation::NAMES, "Only requirements with this state of implementation."),
+        filter("framework", GAP_FRAMEWORKS, "Only requirements of this framework."),
+    ],
+};
+/// DORA measures.
+pub static MEASURES: Dataset = Dataset {
+    slug: "measures",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("pillar", Pillar::NAMES, "Only measures of this pillar."),
+        filter("priority", Priority::NAMES, "Only measures of this priority."),
+    ],
+};
+/// Kinds of evidence.
+pub static EVIDENCE: Dataset = Dataset { slug: "evidence", params: &[LIMIT, OFFSET, SEARCH] };
+/// Supervisory signals.
+pub static RADAR: Dataset = Dataset { slug: "radar", params: &[LIMIT, OFFSET, SEARCH] };
+/// Training modules.
+pub static TRAINING: Dataset = Dataset {
+    slug: "compliance-training",
+    params: &[
+        LIMIT,
+        OFFSET,
+        SEARCH,
+        filter("level", Difficulty::NAMES, "The same as `difficulty`."),
+        filter("difficulty", Difficulty::NAMES, "Only modules of this difficulty."),
+    ],
+};
+/// Questions to a vendor.
+pub static VENDOR_QUESTIONS: Dataset =
+    Dataset { slug: "vendor-risk-assessment", params: &[LIMIT, OFFSET, SEARCH] };
+/// Dashboard widgets.
+pub static WIDGETS: Dataset = Dataset { slug: "dashboard-widgets", params: &[LIMIT, OFFSET, SEARCH] };
+
+/// Every dataset.
+pub static ALL: &[&Dataset] = &[
+    &RISK_REGISTER,
+    &VENDOR_SCORECARD,
+    &INCIDENT_DRILLS,
+    &GAP_ANALYSIS,
+    &MEASURES,
+    &EVIDENCE,
+    &RADAR,
+    &TRAINING,
+    &VENDOR_QUESTIONS,
+    &WIDGETS,
+];
+
+/// The facets of a dataset's records, in their order. `None` for a slug that nobody knows.
+pub fn facets(slug: &str, catalogue: &Catalogue) -> Option<Vec<Facets>> {
+    let all = match slug {
+        "risk-register" => catalogue.risks.data.iter().map(risk).collect(),
+        "vendor-scorecard" => catalogue.vendors.data.iter().map(vendor).collect(),
+        "incident-drills" => catalogue.drills.data.iter().map(drill).collect(),
+        "gap-analysis" => {
+            let four = catalogue.requirements.data.iter().filter(|each| each.framework != Framework::Cra);
+            four.map(requirement).collect()
+        }
+        "measures" => catalogue.measures.data.iter().map(measure).collect(),
+        "evidence" => {
+            texts_only(&catalogue.evidence.data, |each| (&each.id, vec![&each.title, &each.description]))
+        }
+        "radar" => texts_only(&catalogue.signals.data, |each| {
+            (&each.id, vec![&each.title, &each.summary, &each.action, &each.authority])
+        }),
+        "compliance-training" => catalogue.trainings.data.iter().map(training).collect(),
+        "vendor-risk-assessment" => texts_only(&catalogue.questions.data, |each| {
+            (&each.id, vec![&each.question, &each.guidance, &each.expected_proof, &each.domain])
+        }),
+        "dashboard-widgets" => {
+            texts_only(&catalogue.widgets.data, |each| (&each.id, vec![&each.title, &each.description]))
+        }
+        _ => return None,
+    };
+    Some(all)
+}
+
+use super::source::record::{Drill, Measure, Requirement, Risk, Training, Vendor};
+
+fn risk(risk: &Risk) -> Facets {
+    Facets {
+        id: risk.id.clone(),
+        words: vec![("level", risk.level.name()), ("status", risk.status.name())],
+        score: None,
+        texts: owned(&[&risk.title, &risk.description, &risk.cause, &risk.consequence, &risk.owner_role]),
+    }
+}
+
+fn vendor(vendor: &Vendor) -> Facets {
+    let criticality = vendor.criticality.name();
+    Facets {
+        id: vendor.id.clone(),
+        words: vec![("level", criticality), ("criticality", criticality)],
+        score: Some(vendor.overall_score),
+        texts: owned(&[&vendor.name, &vendor.archetype, &vendor.service, &vendor.remark]),
+    }
+}
+
+fn drill(drill: &Drill) -> Facets {
+    let difficulty = drill.difficulty.name();
+    let mut texts = owned(&[&drill.title, &drill.background, &drill.format]);
+    texts.extend(drill.tasks.iter().map(|task| task.text.clone()));
+    Facets {
+        id: drill.id.clone(),
+        words: vec![("level", difficulty), ("difficulty", difficulty)],
+        score: None,
+        texts,
+    }
+}
+
+fn requirement(requirement: &Requirement) -> Facets {
+    let mut texts =
+        owned(&[&requirement.title, &requirement.requirement, &requirement.article, &requirement.area]);
+    texts.extend(requirement.gap.clone());
+    Facets {
+        id: requirement.id.clone(),
+        words: vec![
+            ("level", requirement.priority.name()),
+            ("status", requirement.status.name()),
+            ("framework", requirement.framework.name()),
+        ],
+        score: None,
+        texts,
+    }
+}
+
+fn measure(measure: &Measure) -> Facets {
+    Facets {
+        id: measure.id.clone(),
+        words: vec![("pillar", measure.pillar.name()), ("priority", measure.priority.name())],
+        score: None,
+        texts: owned(&[&measure.title, &measure.description, &measure.target, &measure.article]),
+    }
+}
+
+fn training(training: &Training) -> Facets {
+    let difficulty = training.difficulty.name();
+    let mut texts = owned(&[&training.title, &training.summary]);
+    texts.extend(training.audience.iter().chain(&training.content).cloned());
+    Facets {
+        id: training.id.clone(),
+        words: vec![("level", difficulty), ("difficulty", difficulty)],
+        score: None,
+        texts,
+    }
+}
+
+fn texts_only<T>(records: &[T], of: impl Fn(&T) -> (&String, Vec<&String>)) -> Vec<Facets> {
+    let facets = |record| {
+        let (id, texts) = of(record);
+        Facets { id: id.clone(), texts: owned(&texts), ..Facets::default() }
+    };
+    records.iter().map(facets).collect()
+}
+
+fn owned(texts: &[&String]) -> Vec<String> {
+    texts.iter().map(|text| (*text).clone()).collect()
+}

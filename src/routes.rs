@@ -1,0 +1,255 @@
+//! The table: every route of every tier. It reads like section 4 of the specification.
+//!
+//! A row is all there is to a route: the router, the gate, the checks, the indexes,
+//! the counters and the OpenAPI document are derived from it.
+
+use crate::api::{index, openapi, ops, public as platform, v1 as api};
+use crate::domain::key::NEW_KEY;
+use crate::domain::permission::Permission::{ManageKeys, Write};
+use crate::domain::risk::THRESHOLD_PATCH;
+use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
+use crate::http::route::Gives::{Created, Csv, List, Nothing};
+use crate::http::route::Handler::{AtStart, Filtered, Later, Service, Shared, Tenant, Whole};
+use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
+use crate::http::route::{Route, Scope, public, service, v1, v2};
+use crate::reference::dataset::{
+    EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, RISK_REGISTER, TRAINING, VENDOR_QUESTIONS,
+    VENDOR_SCORECARD, WIDGETS,
+};
+
+/// Every route.
+pub static ROUTES: &[Route] = &[
+    // Public reference data
+    public("/api", AtStart(index::public)).says("Index of the public reference endpoints."),
+    public("/api/risk-register", Whole(&RISK_REGISTER))
+        .says("ICT risk register: risks, categories and the risk matrix."),
+    public("/api/vendor-scorecard", Whole(&VENDOR_SCORECARD))
+        .says("Vendor scorecard: scores of invented vendors in five dimensions."),
+    public("/api/incident-drills", Whole(&INCIDENT_DRILLS))
+        .says("Incident drills with injects, tasks and success criteria."),
+    public("/api/gap-analysis", Whole(&GAP_ANALYSIS))
+        .says("Gap analysis of DORA, MaRisk, ISO 27001 and NIS2."),
+    public("/api/measures", Whole(&MEASURES)).says("Catalogue of DORA measures."),
+    public("/api/evidence", Whole(&EVIDENCE)).says("Catalogue of evidence and the measures it supports."),
+    public("/api/radar", Whole(&RADAR)).says("Regulatory radar: signals from supervisory authorities."),
+    public("/api/modules", AtStart(platform::modules))
+        .says("Modules of the platform and the availability of their routes."),
+    public("/api/stats", AtStart(platform::stats)).says("Platform statistics."),
+    public("/api/openapi.json", AtStart(openapi::document))
+        .extension()
+        .says("The OpenAPI 3.1 description of this service."),
+    // Operation
+    service("/api/health", Service(ops::health)).says("System health check."),
+    service("/api/health-detailed", Later(Scope::Platform)).says("Detailed health check."),
+    service("/api/health/history", Later(Scope::Platform)).says("Health check history."),
+    service("/api/healthz", Service(ops::healthz)).says("Liveness probe."),
+    service("/api/ping", Service(ops::ping)).says("Uptime ping."),
+    service("/api/auto-heal/status", Later(Scope::Platform)).says("Auto-heal status."),
+    service("/api/errors/500-rate", Later(Scope::Platform)).says("Rate of 500 responses per route."),
+    service("/api/cron/info", Later(Scope::Platform)).says("Scheduled-job status."),
+    service("/api/actions/disk-report", Later(Scope::Platform)).says("Disk report."),
+    // API v1: programmes, test cases, findings
+    v1(Get, "/api/v1/programmes", Later(Scope::Tenant)).gives(List).says("Test programmes."),
+    v1(Get, "/api/v1/programmes/{id}", Later(Scope::Tenant)).says("One test programme."),
+    v1(Get, "/api/v1/test-cases", Later(Scope::Tenant)).gives(List).says("Test cases."),
+    v1(Get, "/api/v1/test-cases/{id}", Later(Scope::Tenant)).says("One test case."),
+    v1(Get, "/api/v1/findings", Later(Scope::Tenant)).gives(List).says("Open findings."),
+    v1(Get, "/api/v1/findings/{id}", Later(Scope::Tenant)).says("One finding."),
+    // API v1: compliance status
+    v1(Get, "/api/v1/compliance-status", AtStart(api::compliance::all))
+        .says("Compliance status across frameworks."),
+    v1(Get, "/api/v1/compliance-status/dora", AtStart(api::compliance::dora))
+        .says("Compliance status: DORA."),
+    v1(Get, "/api/v1/compliance-status/marisk", AtStart(api::compliance::marisk))
+        .says("Compliance status: MaRisk."),
+    v1(Get, "/api/v1/compliance-status/iso-27001", AtStart(api::compliance::iso_27001))
+        .says("Compliance status: ISO 27001."),
+    v1(Get, "/api/v1/compliance-status/cra", AtStart(api::compliance::cra))
+        .says("Compliance status: Cyber Resilience Act."),
+    // API v1: DORA measures and their exports
+    v1(Get, "/api/v1/dora/measures", Shared(api::measure::list))
+        .asks(MEASURES.params)
+        .gives(List)
+        .says("DORA measures."),
+    v1(Get, "/api/v1/dora/measures/{id}", Shared(api::measure::show)).says("One DORA measure."),
+    v1(Get, "/api/v1/exports/measures/csv", AtStart(api::measure::export_csv))
+        .gives(Csv)
+        .says("All target measures as CSV."),
+    v1(Get, "/api/v1/exports/measures/json", AtStart(api::measure::export_json))
+        .says("All target measures as JSON."),
+    // API v1: compliance timeline
+    v1(Get, "/api/v1/compliance-timeline", Later(Scope::Platform)).gives(List).says("Compliance milestones."),
+    v1(Post, "/api/v1/compliance-timeline/sync", Later(Scope::Platform))
+        .needs(Write)
+        .says("Synchronise the timeline."),
+    // API v1: concentration risk
+    v1(Post, "/api/v1/concentration-risk/analyze", Later(Scope::Tenant))
+        .needs(Write)
+        .gives(Created)
+        .says("Run an analysis."),
+    v1(Get, "/api/v1/concentration-risk/latest", Later(Scope::Tenant)).says("The latest analysis."),
+    v1(Get, "/api/v1/concentration-risk/breaches", Later(Scope::Tenant))
+        .gives(List)
+        .says("Threshold violations."),
+    v1(Get, "/api/v1/concentration-risk/thresholds", Later(Scope::Tenant)).says("Threshold settings."),
+    v1(Patch, "/api/v1/concentration-risk/thresholds", Later(Scope::Tenant))
+        .needs(Write)
+        .takes(&THRESHOLD_PATCH)
+        .says("Change threshold settings."),
+    // API v1: vulnerability scan, keys, webhooks, CRA reports
+    v1(Get, "/api/v1/vulnerability-scan/latest", Later(Scope::Platform))
+        .says("The latest vulnerability scan."),
+    v1(Post, "/api/v1/keys", Tenant(api::key::create))
+        .needs(ManageKeys)
+        .takes(&NEW_KEY)
+        .gives(Created)
+        .says("Create an API key."),
+    v1(Get, "/api/v1/webhooks", Later(Scope::Tenant)).gives(List).says("Webhooks."),
+    v1(Post, "/api/v1/webhooks", Later(Scope::Tenant))
+        .needs(Write)
+        .takes(&NEW_WEBHOOK)
+        .gives(Created)
+        .says("Create a webhook."),
+    v1(Get, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant)).says("One webhook."),
+    v1(Put, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+        .needs(Write)
+        .takes(&WEBHOOK_PATCH)
+        .says("Change a webhook; absent fields keep their value."),
+    v1(Patch, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+        .needs(Write)
+        .takes(&WEBHOOK_PATCH)
+        .says("Change a webhook."),
+    v1(Delete, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+        .needs(Write)
+        .gives(Nothing)
+        .says("Delete a webhook."),
+    v1(Get, "/api/v1/cra/reports/{id}", Later(Scope::Tenant)).says("One CRA report."),
+    v1(Patch, "/api/v1/cra/reports/{id}", Later(Scope::Tenant)).needs(Write).says("Change a CRA report."),
+    // API v2
+    v2("/api/v2", AtStart(index::v2)).says("Index of API v2."),
+    v2("/api/v2/risk-register", Filtered(&RISK_REGISTER)).says("ICT risk register."),
+    v2("/api/v2/vendor-scorecard", Filtered(&VENDOR_SCORECARD)).says("Vendor scorecard."),
+    v2("/api/v2/incident-drills", Filtered(&INCIDENT_DRILLS)).says("Incident drill scenarios."),
+    v2("/api/v2/gap-analysis", Filtered(&GAP_ANALYSIS)).says("Framework gap analysis."),
+    v2("/api/v2/compliance-timeline", Later(Scope::Platform)).gives(List).says("Compliance milestones."),
+    v2("/api/v2/compliance-training", Filtered(&TRAINING)).says("Training modules."),
+    v2("/api/v2/vendor-risk-assessment", Filtered(&VENDOR_QUESTIONS))
+        .says("Vendor risk assessment questions."),
+    v2("/api/v2/dashboard-widgets", Filtered(&WIDGETS)).says("Available dashboard widgets."),
+    v2("/api/v2/alerts", Later(Scope::Tenant)).gives(List).says("Active alerts."),
+    v2("/api/v2/performance/overview", Later(Scope::Platform))
+        .gives(List)
+        .says("Technical performance overview."),
+    v2("/api/v2/compliance-scores", Later(Scope::Tenant)).gives(List).says("Compliance scores."),
+    v2("/api/v2/search", Later(Scope::Tenant)).gives(List).says("Cross-module search."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::route::{Handler, Tier};
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_route_stands_twice() {
+        let mut seen = HashSet::new();
+        for route in ROUTES {
+            assert!(seen.insert(route.name()), "{} stands twice", route.name());
+        }
+    }
+
+    #[test]
+    fn a_path_begins_as_its_tier_says() {
+        for route in ROUTES {
+            let path = route.path;
+            let fits = match route.tier {
+                Tier::V1 => path.starts_with("/api/v1/"),
+                Tier::V2 => path == "/api/v2" || path.starts_with("/api/v2/"),
+                Tier::Public | Tier::Service => path.starts_with("/api") && !path.starts_with("/api/v"),
+            };
+            let exception = path == "/api/vendor-scorecard";
+            assert!(fits || exception, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_write_needs_a_permission_and_only_writes_take_a_body() {
+        for route in ROUTES {
+            assert_eq!(route.verb != Get, route.needs.is_some(), "{}", route.name());
+            assert!(route.takes.is_none() || matches!(route.verb, Post | Put | Patch), "{}", route.name());
+        }
+    }
+
+    #[test]
+    fn every_route_says_one_sentence() {
+        for route in ROUTES {
+            assert!(route.says.ends_with('.') && !route.says.contains(". "), "{}", route.name());
+        }
+    }
+
+    #[test]
+    fn literal_segments_are_plain_kebab_case() {
+        for route in ROUTES {
+            for segment in route.path.split('/').skip(1).filter(|segment| !segment.starts_with('{')) {
+                let plain = segment
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte));
+                assert!(plain, "{}", route.path);
+            }
+        }
+    }
+
+    #[test]
+    fn operational_code_stands_only_on_operational_routes() {
+        for route in ROUTES {
+            let operational = matches!(route.handler, Handler::Service(_));
+            assert!(!operational || route.tier == Tier::Service, "{}", route.name());
+            assert!(
+                !matches!(route.handler, Handler::Tenant(_)) || route.tier == Tier::V1,
+                "{}",
+                route.name()
+            );
+        }
+    }
+
+    #[test]
+    fn every_dataset_is_reachable() {
+        for dataset in crate::reference::dataset::ALL {
+            let reached = ROUTES.iter().any(|route| match route.handler {
+                Handler::Whole(served) | Handler::Filtered(served) => std::ptr::eq(served, *dataset),
+                Handler::AtStart(_)
+                | Handler::Service(_)
+                | Handler::Shared(_)
+                | Handler::Tenant(_)
+                | Handler::Later(_) => false,
+            });
+            assert!(reached, "{}", dataset.slug);
+        }
+    }
+
+    #[test]
+    fn every_module_has_routes_and_every_route_one_module() {
+        let reference = crate::reference::Reference::load().unwrap();
+        let modules = &reference.catalogue.modules.data;
+        for route in ROUTES {
+            let homes = modules.iter().filter(|module| platform::belongs(route.path, &module.paths)).count();
+            assert_eq!(homes, 1, "{}", route.path);
+        }
+        for module in modules {
+            assert!(ROUTES.iter().any(|route| platform::belongs(route.path, &module.paths)), "{}", module.id);
+        }
+    }
+
+    #[test]
+    fn every_widget_reads_a_route_that_stands_here() {
+        let reference = crate::reference::Reference::load().unwrap();
+        for widget in &reference.catalogue.widgets.data {
+            assert!(
+                ROUTES.iter().any(|route| route.path == widget.source),
+                "{}: {}",
+                widget.id,
+                widget.source
+            );
+        }
+    }
+}
