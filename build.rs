@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={watched}");
     }
     let files = read_files(Path::new("data/reference"))?;
-    let catalogue = source::Catalogue::read(|name| files.get(name).map(String::as_str))
+    let catalogue = source::Catalogue::read_checked(|name| files.get(name).map(String::as_str))
         .map_err(|faults| format!("data/reference does not fit:\n{}", faults.join("\n")))?;
     let out = PathBuf::from(env::var("OUT_DIR")?).join("reference");
     if out.exists() {

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::limiter::Limits;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// One setting.
 #[derive(Debug)]
@@ -83,6 +84,35 @@ pub struct Config {
     pub keys_max: usize,
     /// Open connections at the most.
     pub connections_max: usize,
+    /// How long the server waits for whom.
+    pub patience: Patience,
+}
+
+/// How long the server waits. No settings: a test shortens them, nobody else needs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For a request's head; it also ends idle connections.
+    pub head: Duration,
+    /// For a body.
+    pub body: Duration,
+    /// For a client that reads nothing.
+    pub write: Duration,
+    /// For a TLS handshake.
+    pub handshake: Duration,
+    /// For begun requests, when the service stops.
+    pub stop: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            write: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
+            stop: Duration::from_secs(10),
+        }
+    }
 }
 
 /// The two PEM files.
@@ -119,6 +149,7 @@ impl Config {
             limits: reader.limits()?,
             keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
+            patience: Patience::default(),
         })
     }
 

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::io::Write;
+use std::sync::OnceLock;
 
 /// Below this size compression is not worth the client's time.
 pub const COMPRESS_FROM_BYTES: usize = 1024;
@@ -13,25 +14,42 @@ pub const COMPRESS_FROM_BYTES: usize = 1024;
 pub struct Payload {
     /// As it is.
     pub identity: Bytes,
-    /// Compressed, if that is worth it.
-    pub gzip: Option<Bytes>,
+    /// Compressed, where that is worth it; filled by the build, or at the first use.
+    gzip: OnceLock<Option<Bytes>>,
     /// Compressed better.
-    pub brotli: Option<Bytes>,
+    brotli: OnceLock<Option<Bytes>>,
     /// Sixteen hexadecimal digits of SHA-256 over the plain bytes.
     pub digest: String,
 }
 
 impl Payload {
-    /// Prepares a body at start. The effort is modest, since a start has to be quick.
-    pub fn prepare(identity: Vec<u8>) -> Payload {
-        let worth_it = identity.len() > COMPRESS_FROM_BYTES;
-        let brotli = worth_it.then(|| brotli(&identity)).flatten();
+    /// A body made at start. It is compressed once, when the first client asks for that: a start has to be quick.
+    pub fn made(identity: Vec<u8>) -> Payload {
         Payload {
-            gzip: worth_it.then(|| gzip(&identity, 6)).flatten(),
-            brotli,
             digest: digest(&[&identity]),
             identity: Bytes::from(identity),
+            gzip: OnceLock::new(),
+            brotli: OnceLock::new(),
         }
+    }
+
+    /// A body that the build has compressed.
+    pub fn built(identity: Bytes, gzip: Bytes, brotli: Bytes, digest: String) -> Payload {
+        Payload { identity, gzip: OnceLock::from(Some(gzip)), brotli: OnceLock::from(Some(brotli)), digest }
+    }
+
+    /// Compressed, if that is worth it.
+    pub fn gzip(&self) -> Option<&Bytes> {
+        self.gzip.get_or_init(|| self.is_worth_it().then(|| gzip(&self.identity, 6)).flatten()).as_ref()
+    }
+
+    /// Compressed better, if that is worth it.
+    pub fn brotli(&self) -> Option<&Bytes> {
+        self.brotli.get_or_init(|| self.is_worth_it().then(|| brotli(&self.identity)).flatten()).as_ref()
+    }
+
+    fn is_worth_it(&self) -> bool {
+        self.identity.len() > COMPRESS_FROM_BYTES
     }
 }
 

@@ -9,9 +9,9 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::Error;
 use crate::http::dispatch::House;
-use crate::http::server;
+use crate::http::route::Route;
+use crate::http::{server, tls};
 use crate::jobs::Clockwork;
-use crate::routes::ROUTES;
 use crate::store::ServerLock;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -41,20 +41,30 @@ impl Service {
         mut config: Config,
         clock: Clock,
         chance: Chance,
+        routes: &'static [Route],
         before: impl FnOnce(&App) -> Result<(), Error>,
     ) -> Result<Service, Error> {
         config.refuse_open_plain_http()?;
+        let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let lock = ServerLock::take(&config.db)?;
         let listener = bind(config.listen)?;
         let address = listener.local_addr().map_err(|cause| Error::internal("reading the address", cause))?;
         config.listen = address;
         lower_to_what_the_system_allows(&mut config);
-        let app = App::open(config, clock, chance, ROUTES.len())?;
+        let app = App::open(config, clock, chance, routes.len())?;
         before(&app)?;
-        let house = Arc::new(House::new(app, ROUTES)?);
+        let house = Arc::new(House::new(app, routes)?);
         let clockwork = Clockwork::start(Arc::clone(&house))?;
         let (stop, stopped) = oneshot::channel();
-        let server = serve(Arc::clone(&house), listener, stopped)?;
+        let shared = Arc::clone(&house);
+        let server = serve(move || {
+            // Taken over inside the runtime, which a socket of tokio's belongs to.
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let stopped = async {
+                let _ = stopped.await;
+            };
+            Ok(server::run(shared, listener, acceptor, stopped))
+        })?;
         Ok(Service { address, house, stop: Some(stop), server, clockwork, lock })
     }
 
@@ -83,27 +93,23 @@ fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
     Ok(listener)
 }
 
-fn serve(
-    house: Arc<House>,
-    listener: TcpListener,
-    stopped: oneshot::Receiver<()>,
+/// Runs the server's loop on threads of its own.
+fn serve<F: Future<Output = ()>>(
+    begin: impl FnOnce() -> std::io::Result<F> + Send + 'static,
 ) -> Result<JoinHandle<Result<(), Error>>, Error> {
-    let runtime = runtime().map_err(|cause| Error::internal("starting the runtime", cause))?;
+    let broken = |cause: std::io::Error| Error::internal("starting the server", cause);
+    let runtime = runtime().map_err(broken)?;
     std::thread::Builder::new()
         .name("server".into())
         .spawn(move || {
             let served = runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener)
-                    .map_err(|cause| Error::internal("taking over the socket", cause))?;
-                let stopped = async {
-                    let _ = stopped.await;
-                };
-                server::run(house, listener, stopped).await
+                begin().map_err(broken)?.await;
+                Ok(())
             });
             runtime.shutdown_background();
             served
         })
-        .map_err(|cause| Error::internal("starting the server", cause))
+        .map_err(broken)
 }
 
 fn runtime() -> std::io::Result<Runtime> {

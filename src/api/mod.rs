@@ -1,9 +1,9 @@
 //! JSON handlers. Each takes a checked request and a handle that says what it may
 //! touch, and gives an answer.
 
-pub mod csv;
 pub mod index;
 pub mod openapi;
 pub mod ops;
 pub mod public;
+pub mod spreadsheet;
 pub mod v1;

@@ -2,6 +2,7 @@
 
 use super::{Context, first_run, print};
 use crate::error::Error;
+use crate::routes::ROUTES;
 use crate::service::Service;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -15,8 +16,9 @@ pub fn serve(context: Context) -> Result<(), Error> {
     start_log(context.config.log);
     let scheme = if context.config.tls.is_some() { "https" } else { "http" };
     let chance = context.chance.clone();
-    let service =
-        Service::start(context.config, context.clock, context.chance, |app| first_run::greet(app, &chance))?;
+    let service = Service::start(context.config, context.clock, context.chance, ROUTES, |app| {
+        first_run::greet(app, &chance)
+    })?;
     print(&format!("listening on {scheme}://{}\n", service.address));
     wait_for_signals(service)
 }

@@ -1,13 +1,14 @@
 //! The road that every request takes, step by step. Ordinary Rust: the loop that
 //! waits for sockets is in `server`.
 
+use super::cache::Cache;
 use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
 use super::prepared::Prepared;
-use super::reply::{Answer, Reply};
+use super::reply::{Answer, Content, Reply};
 use super::request::Request;
-use super::route::{Handler, Made, Makings, Route};
+use super::route::{Gives, Handler, Made, Makings, Route, Scope};
 use super::router::{Found, Router};
 use crate::app::App;
 use crate::domain::json;
@@ -34,6 +35,8 @@ pub struct House {
     pub request_ids: RequestIds,
     /// `RateLimit-Policy` of both tiers.
     pub policies: Policies,
+    /// Pages of reference data: they never go stale.
+    pages: Cache,
     router: Router,
     /// The payload of each row that has a fixed one.
     prepared: Vec<Option<Arc<Prepared>>>,
@@ -70,8 +73,8 @@ impl House {
                         Prepared::json(makings.reference.table(dataset)?.payload.clone())
                     }
                     Handler::AtStart(make) => match make(&makings)? {
-                        Made::Json(value) => Prepared::json(Payload::prepare(value.to_string().into_bytes())),
-                        Made::Csv { bytes, file_name } => Prepared::csv(Payload::prepare(bytes), &file_name),
+                        Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
+                        Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),
                     },
                     Handler::Service(_)
                     | Handler::Shared(_)
@@ -86,6 +89,7 @@ impl House {
             router: Router::new(routes)?,
             request_ids: RequestIds::new()?,
             policies: Policies::new(&app.limiter),
+            pages: Cache::default(),
             app,
             routes,
             prepared,
@@ -171,16 +175,27 @@ impl House {
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
             return Ok(Reply::prepared(Arc::clone(payload)));
         }
+        let is_page = route.gives == Gives::List && route.handler.scope() == Scope::Shared;
+        if is_page && let Some(page) = self.pages.get(row, &ticket.query) {
+            return Ok(page.reply());
+        }
         let request = self.request(ticket, route, body)?;
         if let Some(payload) = prepared {
             return Ok(Reply::prepared(Arc::clone(payload)));
         }
+        let reply = self.call(route, &request)?;
+        if is_page && let (Content::Json(body), Some(digest)) = (&reply.content, &reply.digest) {
+            self.pages.put(row, &ticket.query, body, digest);
+        }
+        Ok(reply)
+    }
+
+    /// Opens the handle that the row's handler may have, and calls it.
+    fn call(&self, route: &Route, request: &Request) -> Answer {
         match route.handler {
             Handler::Service(answer) => answer(&self.app),
-            Handler::Shared(answer) => answer(&request, &self.app.reference),
-            Handler::Tenant(answer) => {
-                answer(&request, &self.app.store.tenant(request.caller()?.key.clone()))
-            }
+            Handler::Shared(answer) => answer(request, &self.app.reference),
+            Handler::Tenant(answer) => answer(request, &self.app.store.tenant(request.caller()?.key.clone())),
             Handler::Filtered(dataset) => {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }

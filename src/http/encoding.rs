@@ -12,6 +12,9 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// All of them.
+    pub const ALL: [Encoding; 3] = [Encoding::Identity, Encoding::Gzip, Encoding::Brotli];
+
     /// Its name in `Content-Encoding`; none for identity.
     pub fn name(self) -> Option<&'static str> {
         match self {

@@ -49,10 +49,18 @@ impl RequestIds {
 
     fn next(&self) -> HeaderValue {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let mut text = String::with_capacity(24);
-        let _ = write!(text, "{}-{number:x}", self.beginning);
-        HeaderValue::from_maybe_shared(Bytes::from(text)).unwrap_or(HeaderValue::from_static("0"))
+        short_header(format_args!("{}-{number:x}", self.beginning))
     }
+}
+
+/// A header value of at most 64 characters, written on the stack.
+fn short_header(text: std::fmt::Arguments) -> HeaderValue {
+    use std::io::Write;
+    let mut buffer = [0_u8; 64];
+    let mut rest = &mut buffer[..];
+    let _ = rest.write_fmt(text);
+    let left = rest.len();
+    HeaderValue::from_bytes(&buffer[..buffer.len() - left]).unwrap_or(HeaderValue::from_static("0"))
 }
 
 fn is_plain(id: &[u8]) -> bool {
@@ -130,19 +138,19 @@ fn encode(
     match content {
         Content::Empty => Some(Bytes::new()),
         Content::Prepared(prepared) => {
-            let variant = prepared.variant(Encoding::negotiate(accepted));
+            let (bytes, encoding) = prepared.variant(Encoding::negotiate(accepted));
             headers.insert(CONTENT_TYPE, prepared.content_type.clone());
             if let Some(disposition) = &prepared.disposition {
                 headers.insert(CONTENT_DISPOSITION, disposition.clone());
             }
-            set_encoding(headers, variant.encoding);
+            set_encoding(headers, encoding);
             if keeps {
-                headers.insert(ETAG, variant.etag.clone());
-                if has_it(head, &prepared.digest) {
+                headers.insert(ETAG, prepared.etag(encoding));
+                if has_it(head, &prepared.payload.digest) {
                     return None;
                 }
             }
-            Some(variant.bytes.clone())
+            Some(bytes)
         }
         Content::Json(bytes) => {
             headers.insert(CONTENT_TYPE, JSON);
@@ -211,11 +219,7 @@ fn tier_headers(headers: &mut HeaderMap, house: &House, tier: Option<Tier>, tick
         (None, None) => return,
     };
     headers.insert(RATE_LIMIT_POLICY, policy.clone());
-    let mut text = String::with_capacity(32);
-    let _ = write!(text, "\"standard\";r={};t={}", left.0, left.1);
-    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
-        headers.insert(RATE_LIMIT, value);
-    }
+    headers.insert(RATE_LIMIT, short_header(format_args!("\"standard\";r={};t={}", left.0, left.1)));
 }
 
 fn cache_control(tier: Option<Tier>, keeps: bool) -> HeaderValue {

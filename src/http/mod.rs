@@ -5,6 +5,7 @@
 //! query and body and calls the row's handler; `reply` turns the answer, or the
 //! error, into bytes.
 
+mod cache;
 pub mod dispatch;
 mod encoding;
 pub mod envelope;
@@ -17,7 +18,7 @@ pub mod route;
 pub mod router;
 pub mod server;
 mod stream;
-mod tls;
+pub mod tls;
 
 pub use reply::{Answer, Reply};
 pub use request::{Caller, Request};

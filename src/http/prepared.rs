@@ -9,29 +9,16 @@ use hyper::header::HeaderValue;
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 
-/// A payload in each encoding, with the ETag of each.
+/// A payload with the ETag of each of its encodings.
 #[derive(Debug)]
 pub struct Prepared {
-    identity: Variant,
-    gzip: Option<Variant>,
-    brotli: Option<Variant>,
-    /// What the ETags are made from.
-    pub digest: String,
+    /// The bytes, in each encoding.
+    pub payload: Payload,
     /// What it is.
     pub content_type: HeaderValue,
     /// That, and under which name, it is to be saved.
     pub disposition: Option<HeaderValue>,
-}
-
-/// One encoding of a payload.
-#[derive(Debug)]
-pub struct Variant {
-    /// The bytes.
-    pub bytes: Bytes,
-    /// Their ETag.
-    pub etag: HeaderValue,
-    /// How they are encoded.
-    pub encoding: Encoding,
+    etags: [HeaderValue; 3],
 }
 
 impl Prepared {
@@ -47,29 +34,26 @@ impl Prepared {
     }
 
     fn new(payload: Payload, content_type: HeaderValue, disposition: Option<HeaderValue>) -> Prepared {
-        let variant = |bytes: Bytes, encoding: Encoding| Variant {
-            etag: etag(&payload.digest, encoding),
-            bytes,
-            encoding,
+        let etags = Encoding::ALL.map(|encoding| etag(&payload.digest, encoding));
+        Prepared { payload, content_type, disposition, etags }
+    }
+
+    /// The bytes for what the client accepts, and how they are encoded.
+    pub fn variant(&self, wanted: Encoding) -> (Bytes, Encoding) {
+        let packed = match wanted {
+            Encoding::Brotli => self.payload.brotli(),
+            Encoding::Gzip => self.payload.gzip(),
+            Encoding::Identity => None,
         };
-        Prepared {
-            gzip: payload.gzip.clone().map(|bytes| variant(bytes, Encoding::Gzip)),
-            brotli: payload.brotli.clone().map(|bytes| variant(bytes, Encoding::Brotli)),
-            identity: variant(payload.identity.clone(), Encoding::Identity),
-            digest: payload.digest,
-            content_type,
-            disposition,
+        match packed {
+            Some(bytes) => (bytes.clone(), wanted),
+            None => (self.payload.identity.clone(), Encoding::Identity),
         }
     }
 
-    /// The variant for what the client accepts.
-    pub fn variant(&self, encoding: Encoding) -> &Variant {
-        let wanted = match encoding {
-            Encoding::Brotli => self.brotli.as_ref(),
-            Encoding::Gzip => self.gzip.as_ref(),
-            Encoding::Identity => None,
-        };
-        wanted.unwrap_or(&self.identity)
+    /// The ETag of an encoding.
+    pub fn etag(&self, encoding: Encoding) -> HeaderValue {
+        self.etags[encoding as usize].clone()
     }
 }
 

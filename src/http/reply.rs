@@ -40,8 +40,8 @@ pub enum Content {
 
 impl Reply {
     /// 200 with JSON bytes.
-    pub fn json_bytes(bytes: Vec<u8>) -> Reply {
-        Reply::new(StatusCode::OK, Content::Json(Bytes::from(bytes)))
+    pub fn json_bytes(bytes: impl Into<Bytes>) -> Reply {
+        Reply::new(StatusCode::OK, Content::Json(bytes.into()))
     }
 
     /// 200 with a JSON value.

@@ -8,7 +8,6 @@ use super::dispatch::{House, Ticket};
 use super::finish;
 use super::reply::Reply;
 use super::stream::Impatient;
-use super::tls;
 use crate::error::Error;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -30,14 +29,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-/// A head must arrive within this; it also ends idle connections.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// A body must arrive within this.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// A client that reads nothing for this long is left.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// A TLS handshake must end within this.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest head.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// The largest body.
@@ -46,8 +37,6 @@ pub const BODY_BYTES_MAX: usize = 256 * 1024;
 const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// And for so long.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// Requests that have begun get this long to finish when the service stops.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause when the system has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -55,9 +44,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub async fn run(
     house: Arc<House>,
     listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
-) -> Result<(), Error> {
-    let acceptor = house.app.config.tls.as_ref().map(tls::acceptor).transpose()?;
+) {
     let graceful = GracefulShutdown::new();
     let open = Arc::new(AtomicUsize::new(0));
     tokio::pin!(stop);
@@ -76,10 +65,9 @@ pub async fn run(
     }
     drop(listener);
     house.app.stopping.store(true, Ordering::SeqCst);
-    if timeout(STOP_TIMEOUT, graceful.shutdown()).await.is_err() {
+    if timeout(house.app.config.patience.stop, graceful.shutdown()).await.is_err() {
         log::warn!("some connections did not finish in time and are cut");
     }
-    Ok(())
 }
 
 /// Over the cap a connection is closed at once; that is kinder than a silence.
@@ -98,11 +86,12 @@ fn admit(
     let house = Arc::clone(house);
     tokio::spawn(async move {
         let _place = place;
+        let patience = house.app.config.patience;
         match acceptor {
-            None => connection(house, Impatient::new(stream, WRITE_TIMEOUT), watcher).await,
+            None => connection(house, Impatient::new(stream, patience.write), watcher).await,
             Some(acceptor) => {
-                if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
-                    connection(house, Impatient::new(stream, WRITE_TIMEOUT), watcher).await;
+                if let Ok(Ok(stream)) = timeout(patience.handshake, acceptor.accept(stream)).await {
+                    connection(house, Impatient::new(stream, patience.write), watcher).await;
                 }
             }
         }
@@ -132,6 +121,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
     stream: S,
     watcher: Watcher,
 ) {
+    let head_timeout = house.app.config.patience.head;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let house = Arc::clone(&house);
         async move {
@@ -141,8 +131,8 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(HEAD_BYTES_MAX)
+        .header_read_timeout(head_timeout)
+        .max_header_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
     // A broken connection is the client's affair; there is nobody left to tell.
     let _ = watcher.watch(connection).await;
@@ -158,7 +148,7 @@ async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Fu
     let route = house.route(&ticket);
     let wants_body = ticket.is_open() && route.is_some_and(|route| route.takes.is_some());
     let reply = match wants_body {
-        true => match read(&head, body).await {
+        true => match read(&head, body, house.app.config.patience.body).await {
             Ok(body) => answer(&house, &mut ticket, body, true).await,
             Err(reply) => reply,
         },
@@ -209,7 +199,7 @@ async fn store_window(house: &Arc<House>, ticket: &Ticket) {
 }
 
 /// The whole body, under its cap and its deadline.
-async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
+async fn read(head: &Parts, body: Incoming, patience: Duration) -> Result<Bytes, Reply> {
     let too_large = || Reply::of_error(&Error::TooLarge { limit_bytes: BODY_BYTES_MAX }, None);
     let announced =
         head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -217,7 +207,7 @@ async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
         drain(head, body).await;
         return Err(too_large());
     }
-    match timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await {
+    match timeout(patience, Limited::new(body, BODY_BYTES_MAX).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(cause)) if cause.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Reply::refusal(StatusCode::BAD_REQUEST, "the body broke off")),

@@ -32,7 +32,7 @@ impl Reference {
     /// Reads what was compiled in. The build has checked it, so a fault here is a broken binary.
     pub fn load() -> Result<Reference, Error> {
         let catalogue = Catalogue::read(|name| SOURCES.get_file(name).and_then(|file| file.contents_utf8()))
-            .map_err(|faults| Error::internal("reading the reference data", faults.join("; ")))?;
+            .map_err(|fault| Error::internal("reading the reference data", fault))?;
         let tables = dataset::ALL
             .iter()
             .map(|dataset| Table::new(dataset, payload(dataset.slug)?, records(dataset.slug)?, &catalogue))
@@ -56,12 +56,9 @@ fn part(slug: &str, ending: &str) -> Result<&'static [u8], Error> {
 }
 
 fn payload(slug: &str) -> Result<Payload, Error> {
-    Ok(Payload {
-        identity: Bytes::from_static(part(slug, "json")?),
-        gzip: Some(Bytes::from_static(part(slug, "json.gz")?)),
-        brotli: Some(Bytes::from_static(part(slug, "json.br")?)),
-        digest: String::from_utf8_lossy(part(slug, "digest")?).into_owned(),
-    })
+    let bytes = |ending| part(slug, ending).map(Bytes::from_static);
+    let digest = String::from_utf8_lossy(part(slug, "digest")?).into_owned();
+    Ok(Payload::built(bytes("json")?, bytes("json.gz")?, bytes("json.br")?, digest))
 }
 
 /// The positions of the records in the body, as the build wrote them.

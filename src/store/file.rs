@@ -44,6 +44,8 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock) -> Result<Connection, 
     recognise_bytes(path)?;
     let mut connection = connect(path)?;
     let version = recognise(&connection, path)?;
+    // Only now, when the file is known to be ours, is anything in it changed.
+    set_up_writer(&mut connection, path)?;
     if version < SCHEMA_VERSION {
         // A server of an older build may be using the file: nobody upgrades it under its feet.
         let _lock = match purpose {
@@ -66,16 +68,32 @@ pub fn set_up_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.execute_batch("pragma query_only = on; pragma cache_size = -2000;")
 }
 
-/// Opens a file for looking only; it is never changed.
+/// Opens a file for looking only: neither it nor its folder is changed.
 pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
     if !path.exists() {
         return Err(refusal(path, "does not exist"));
     }
     recognise_bytes(path)?;
-    let mut connection =
-        Connection::open_with_flags(path, reader_flags()).map_err(|cause| damaged(path, &cause))?;
+    let mut connection = match wal_of(path).exists() {
+        true => Connection::open_with_flags(path, reader_flags()),
+        // Nobody has it open. Without this promise even a reader would leave a log beside it.
+        false => Connection::open_with_flags(unchanging(path), reader_flags() | OpenFlags::SQLITE_OPEN_URI),
+    }
+    .map_err(|cause| damaged(path, &cause))?;
     set_up_reader(&mut connection).map_err(|cause| damaged(path, &cause))?;
     Ok(connection)
+}
+
+fn wal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}
+
+/// The address of a file that nobody changes while it is open.
+fn unchanging(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
 }
 
 /// Is it ours, and of which version?
@@ -120,7 +138,7 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
 
 fn connect(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(|cause| damaged(path, &cause))?;
+    let connection = Connection::open_with_flags(path, flags).map_err(|cause| damaged(path, &cause))?;
     connection.busy_timeout(Duration::from_secs(5)).map_err(|cause| damaged(path, &cause))?;
     if connection.is_readonly(MAIN_DB).map_err(|cause| damaged(path, &cause))? {
         return Err(refusal(path, "cannot be written: it, or the disk it is on, is read-only"));
@@ -129,21 +147,24 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     connection
         .query_row("select count(*) from sqlite_schema", [], |row| row.get::<_, i64>(0))
         .map_err(|cause| damaged(path, &cause))?;
+    Ok(connection)
+}
+
+fn set_up_writer(connection: &mut Connection, path: &Path) -> Result<(), Error> {
     let mode: String = connection
         .query_row("pragma journal_mode = wal", [], |row| row.get(0))
         .map_err(|cause| refusal(path, &format!("cannot be written ({cause})")))?;
     if mode != "wal" {
         return Err(refusal(path, "does not take a write-ahead log; is it on a network file system?"));
     }
-    set_up(&mut connection)
+    set_up(connection)
         .and_then(|()| {
             connection.execute_batch(
                 "pragma synchronous = full; pragma cache_size = -8000;
                  pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 1000;",
             )
         })
-        .map_err(|cause| damaged(path, &cause))?;
-    Ok(connection)
+        .map_err(|cause| damaged(path, &cause))
 }
 
 /// What can be told without SQLite: empty, foreign or write-protected files.

@@ -1,6 +1,6 @@
 //! DORA measures: list, record, and the two exports.
 
-use crate::api::csv;
+use crate::api::spreadsheet;
 use crate::error::Error;
 use crate::http::envelope::{V1_VERSION, v1_page, v1_record};
 use crate::http::route::{Made, Makings};
@@ -49,7 +49,7 @@ pub fn export_csv(makings: &Makings) -> Result<Made, Error> {
     ];
     let rows = measures.data.iter().map(cells);
     let file_name = format!("measures-{}.csv", measures.updated_on);
-    Ok(Made::Csv { bytes: csv::write(&header, rows)?, file_name })
+    Ok(Made::Csv { bytes: spreadsheet::write(&header, rows)?, file_name })
 }
 
 /// Lists are joined by a semicolon and a blank, which no reference contains.

@@ -28,11 +28,17 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// Reads every file by name, completes and checks them; all faults together are the error.
-    pub fn read<'a>(text_of: impl Fn(&str) -> Option<&'a str>) -> Result<Catalogue, Vec<String>> {
-        let mut catalogue = Catalogue::parse(text_of).map_err(|fault| vec![fault])?;
-        catalogue.complete();
+    pub fn read_checked<'a>(text_of: impl Fn(&str) -> Option<&'a str>) -> Result<Catalogue, Vec<String>> {
+        let catalogue = Catalogue::read(text_of).map_err(|fault| vec![fault])?;
         let faults = check::faults(&catalogue);
         if faults.is_empty() { Ok(catalogue) } else { Err(faults) }
+    }
+
+    /// Reads and completes files that the build has checked.
+    pub fn read<'a>(text_of: impl Fn(&str) -> Option<&'a str>) -> Result<Catalogue, String> {
+        let mut catalogue = Catalogue::parse(text_of)?;
+        catalogue.complete();
+        Ok(catalogue)
     }
 
     fn parse<'a>(text_of: impl Fn(&str) -> Option<&'a str>) -> Result<Catalogue, String> {

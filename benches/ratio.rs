@@ -1,0 +1,261 @@
+//! `cargo bench`: Holdfast beside a bare hyper server that sends the same bytes.
+//!
+//! Both run on one core, the load (wrk, 16 connections) on another, in turns within
+//! one run, so that a noisy machine is noisy to both; the figure is the median of
+//! the rounds' ratios. `cargo bench -- ROUNDS SECONDS` changes how long it takes.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, body::Incoming};
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const HOLDFAST: &str = env!("CARGO_BIN_EXE_holdfast");
+const SERVER_CORE: &str = "0";
+const LOAD_CORE: &str = "1";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match arguments.first().map(String::as_str) {
+        Some("bare") => bare(&arguments[1]),
+        Some(rounds) => run(
+            rounds.parse().expect("rounds"),
+            arguments.get(1).map_or(2, |text| text.parse().expect("seconds")),
+        ),
+        None => run(7, 2),
+    }
+}
+
+/// The baseline: hyper, one payload, nothing else.
+fn bare(file: &str) {
+    let payload = Bytes::from(std::fs::read(file).expect("payload"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("port");
+    listener.set_nonblocking(true).expect("nonblocking");
+    println!("listening on http://{}", listener.local_addr().expect("address"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime");
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener).expect("listener");
+        loop {
+            let (stream, _) = listener.accept().await.expect("connection");
+            let _ = stream.set_nodelay(true);
+            let payload = payload.clone();
+            tokio::spawn(async move {
+                let service = service_fn(move |_: hyper::Request<Incoming>| {
+                    let payload = payload.clone();
+                    async move {
+                        let mut response = Response::new(Full::new(payload));
+                        response
+                            .headers_mut()
+                            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                        Ok::<_, Infallible>(response)
+                    }
+                });
+                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            });
+        }
+    });
+}
+
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(program: &str, arguments: &[&str], env: &[(&str, &str)]) -> Server {
+        let mut child = Command::new("taskset")
+            .args(["-c", SERVER_CORE, program])
+            .args(arguments)
+            .envs(env.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("taskset and the server start");
+        let lines = BufReader::new(child.stdout.take().expect("output")).lines();
+        let url = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("listening on ").map(str::to_owned))
+            .expect("the server says where it listens");
+        Server { child, url }
+    }
+
+    /// Clock ticks of processor time so far.
+    fn ticks(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("stat");
+        let fields: Vec<&str> = stat.rsplit_once(')').expect("name").1.split_whitespace().collect();
+        fields[11].parse::<u64>().expect("utime") + fields[12].parse::<u64>().expect("stime")
+    }
+
+    fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("status");
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("VmRSS");
+        line.split_whitespace().nth(1).expect("number").parse().expect("number")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(rounds: usize, seconds: u64) {
+    let folder = tempfile::tempdir().expect("folder");
+    let database = folder.path().join("bench.db");
+    let env = [("HOLDFAST_RATE_LIMITS", "off")];
+    let arguments = ["--db", database.to_str().expect("path"), "--listen", "127.0.0.1:0"];
+    let ours = Server::start(HOLDFAST, &arguments, &env);
+    let secret = std::fs::read_to_string(folder.path().join("bench.db.first-run")).expect("first-run file");
+    let key = secret.split_whitespace().find(|word| word.starts_with("hfast_")).expect("key").to_owned();
+    std::thread::sleep(Duration::from_secs(1));
+    let idle_first_kib = ours.resident_kib();
+
+    println!(
+        "{rounds} rounds of {seconds} s, 16 connections, server on core {SERVER_CORE}, load on core {LOAD_CORE}\n"
+    );
+    println!(
+        "{:<44} {:>8} {:>10} {:>10} {:>7} {:>9}",
+        "what", "bytes", "bare/s", "ours/s", "ratio", "cpu ratio"
+    );
+    for (what, path, keyed) in [
+        ("GET /api/ping", "/api/ping", false),
+        ("GET /api/risk-register", "/api/risk-register", false),
+        ("GET /api/measures", "/api/measures", false),
+        ("GET /api/v1/dora/measures?limit=50", "/api/v1/dora/measures?limit=50", true),
+        ("GET /api/v2/risk-register?limit=50", "/api/v2/risk-register?limit=50", true),
+    ] {
+        let header = keyed.then(|| format!("Authorization: Bearer {key}"));
+        compare(what, &ours, path, header.as_deref(), folder.path(), rounds, seconds);
+    }
+    let after_kib = ours.resident_kib();
+    drop(ours);
+
+    println!();
+    let existing = starts(&arguments, 15, || {});
+    let fresh = starts(&arguments, 7, || {
+        for ending in ["", "-wal", "-shm", ".lock", ".first-run"] {
+            let _ = std::fs::remove_file(format!("{}{ending}", database.display()));
+        }
+    });
+    println!("start to first answer, existing database     {existing:>8.1} ms");
+    println!("start to first answer, new database          {fresh:>8.1} ms");
+    let again = Server::start(HOLDFAST, &arguments, &env);
+    std::thread::sleep(Duration::from_secs(1));
+    println!(
+        "resident, idle, existing database            {:>8.1} MiB",
+        again.resident_kib() as f64 / 1024.0
+    );
+    println!("resident, idle, after a first run            {:>8.1} MiB", idle_first_kib as f64 / 1024.0);
+    println!("resident, after load                         {:>8.1} MiB", after_kib as f64 / 1024.0);
+    let bytes = std::fs::metadata(HOLDFAST).expect("binary").len();
+    println!("binary, stripped                             {:>8.1} MiB", bytes as f64 / 1024.0 / 1024.0);
+}
+
+fn compare(
+    what: &str,
+    ours: &Server,
+    path: &str,
+    header: Option<&str>,
+    folder: &Path,
+    rounds: usize,
+    seconds: u64,
+) {
+    let body = fetch(&ours.url, path, header);
+    let file = folder.join("payload.json");
+    std::fs::write(&file, &body).expect("payload");
+    let this = std::env::current_exe().expect("this program");
+    let bare = Server::start(this.to_str().expect("path"), &["bare", file.to_str().expect("path")], &[]);
+    let mut rates = Vec::new();
+    for round in 0..rounds {
+        let measure = |server: &Server, path: &str| {
+            let before = server.ticks();
+            let (requests, per_second) = wrk(&format!("{}{path}", server.url), header, seconds);
+            (per_second, (server.ticks() - before) as f64 / requests)
+        };
+        let (first, second);
+        if round % 2 == 0 {
+            first = measure(&bare, "/");
+            second = measure(ours, path);
+        } else {
+            second = measure(ours, path);
+            first = measure(&bare, "/");
+        }
+        rates.push((first, second));
+    }
+    let ratio = median(rates.iter().map(|(bare, ours)| ours.0 / bare.0));
+    let cpu = median(rates.iter().map(|(bare, ours)| bare.1 / ours.1));
+    let bare_rate = median(rates.iter().map(|(bare, _)| bare.0));
+    let our_rate = median(rates.iter().map(|(_, ours)| ours.0));
+    println!("{what:<44} {:>8} {bare_rate:>10.0} {our_rate:>10.0} {ratio:>7.2} {cpu:>9.2}", body.len());
+}
+
+/// Requests made, and requests per second.
+fn wrk(url: &str, header: Option<&str>, seconds: u64) -> (f64, f64) {
+    let mut command = Command::new("taskset");
+    command.args(["-c", LOAD_CORE, "wrk", "-t1", "-c16", &format!("-d{seconds}s")]);
+    if let Some(header) = header {
+        command.args(["-H", header]);
+    }
+    let output = command.arg(url).output().expect("wrk runs: apt-get install wrk");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!text.contains("Non-2xx"), "errors under load:\n{text}");
+    let number_before = |word: &str| {
+        let line =
+            text.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("wrk said:\n{text}"));
+        line.split_whitespace().find_map(|part| part.parse::<f64>().ok()).expect("number")
+    };
+    (number_before("requests in"), number_before("Requests/sec"))
+}
+
+fn fetch(url: &str, path: &str, header: Option<&str>) -> Vec<u8> {
+    let mut request = ureq::get(format!("{url}{path}"));
+    if let Some((name, value)) = header.and_then(|header| header.split_once(": ")) {
+        request = request.header(name, value);
+    }
+    request.call().expect("answer").body_mut().read_to_vec().expect("body")
+}
+
+/// The median time from the start of the process to its first answer.
+fn starts(arguments: &[&str], times: usize, before_each: impl Fn()) -> f64 {
+    median((0..times).map(|_| {
+        before_each();
+        let began = Instant::now();
+        let mut child =
+            Command::new(HOLDFAST).args(arguments).stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("output"));
+        let url = loop {
+            line.clear();
+            assert!(output.read_line(&mut line).expect("line") > 0, "the server ended");
+            if let Some(url) = line.trim().strip_prefix("listening on http://") {
+                break url.to_owned();
+            }
+        };
+        let mut stream = TcpStream::connect(url).expect("connection");
+        stream.write_all(b"GET /api/healthz HTTP/1.1\r\nHost: x\r\n\r\n").expect("request");
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).expect("answer");
+        let took = began.elapsed();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        // TERM, not KILL: an orderly end leaves the database as a stopped service does.
+        let _ = Command::new("kill").arg(child.id().to_string()).status();
+        let _ = child.wait();
+        took.as_secs_f64() * 1000.0
+    }))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,18 @@
+//! Tests through the front door: a real socket, a real database file, the real binary.
+
+#![expect(clippy::disallowed_methods, reason = "a test waits for real processes and sockets")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod architecture;
+mod cli;
+mod client;
+mod contract;
+mod docs;
+mod house;
+mod key;
+mod limits;
+mod openapi;
+mod process;
+mod reference;
+mod server;
+mod store;

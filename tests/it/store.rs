@@ -1,0 +1,250 @@
+//! The database file: whatever is wrong with it is said in one line, and it is never made worse.
+
+use crate::process::{Workplace, wait_until};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// A database with something in it, closed in order.
+fn filled() -> Workplace {
+    let place = Workplace::new();
+    place.done(&["tenant", "create", "A"]);
+    for number in 0..40 {
+        let name = format!("key {number} {}", "x".repeat(200));
+        place.done(&["key", "create", "--tenant", "A", "--name", &name]);
+    }
+    place
+}
+
+fn refused(place: &Workplace, expected: &str) {
+    let before = std::fs::read(place.db()).unwrap();
+    for arguments in [vec!["serve", "--listen", "127.0.0.1:0"], vec!["check"], vec!["tenant", "list"]] {
+        let output = place.run(&arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert_eq!(text.trim().lines().count(), 1, "{text}");
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+    assert!(std::fs::read(place.db()).unwrap() == before, "the file was changed");
+}
+
+#[test]
+fn empty_truncated_and_foreign_files_are_refused_and_left_alone() {
+    let good = std::fs::read(filled().db()).unwrap();
+    for (length, expected) in [
+        (0, "is empty"),
+        (1, "not an SQLite file"),
+        (100, "damaged"),
+        (4095, "damaged"),
+        (good.len() / 2, "damaged"),
+    ] {
+        let place = Workplace::new();
+        std::fs::write(place.db(), &good[..length]).unwrap();
+        refused(&place, expected);
+    }
+    let place = Workplace::new();
+    std::fs::write(
+        place.db(),
+        "PK\u{3}\u{4} some other file entirely, long enough to have a header of its own",
+    )
+    .unwrap();
+    refused(&place, "not an SQLite file");
+    let place = Workplace::new();
+    rusqlite::Connection::open(place.db()).unwrap().execute_batch("create table t (x)").unwrap();
+    refused(&place, "not a Holdfast database");
+}
+
+#[test]
+fn a_newer_file_is_refused() {
+    let place = filled();
+    rusqlite::Connection::open(place.db()).unwrap().pragma_update(None, "user_version", 999).unwrap();
+    refused(&place, "newer than this binary");
+}
+
+#[test]
+fn a_write_protected_file_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = filled();
+    std::fs::set_permissions(place.db(), std::fs::Permissions::from_mode(0o400)).unwrap();
+    let line = place.failed(&["serve", "--listen", "127.0.0.1:0"], 1);
+    assert!(line.contains("write-protected"), "{line}");
+}
+
+#[test]
+fn damaged_pages_never_make_a_panic_or_a_changed_file() {
+    let good = std::fs::read(filled().db()).unwrap();
+    for seed in 0..40_u64 {
+        let place = Workplace::new();
+        let mut bytes = good.clone();
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+        for _ in 0..64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let position = 16 + (state >> 16) as usize % (bytes.len() - 16);
+            bytes[position] = (state >> 8) as u8;
+        }
+        std::fs::write(place.db(), &bytes).unwrap();
+        let output = place.run(&["check"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "seed {seed}: {text}");
+        assert!(!text.contains("panicked"), "seed {seed}: {text}");
+        assert!(std::fs::read(place.db()).unwrap() == bytes, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_database_holds_what_schema_sql_says() {
+    let place = filled();
+    let fresh = rusqlite::Connection::open_in_memory().unwrap();
+    fresh.execute_batch(include_str!("../../schema.sql")).unwrap();
+    let served = rusqlite::Connection::open(place.db()).unwrap();
+    assert_eq!(schema(&served), schema(&fresh));
+    let version: i32 = served.query_row("pragma user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, holdfast::store::SCHEMA_VERSION);
+}
+
+fn schema(connection: &rusqlite::Connection) -> BTreeMap<String, String> {
+    let mut rows = connection.prepare("select name, sql from sqlite_schema where sql is not null").unwrap();
+    let pairs = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    pairs.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+#[test]
+fn every_table_is_strict_and_tenant_tables_begin_with_their_tenant() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection.execute_batch(include_str!("../../schema.sql")).unwrap();
+    let mut tables =
+        connection.prepare("select name, strict from pragma_table_list where schema = 'main'").unwrap();
+    let tables: Vec<(String, bool)> = tables
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<rusqlite::Result<_>>()
+        .unwrap();
+    for (name, strict) in tables.iter().filter(|(name, _)| !name.starts_with("sqlite_")) {
+        assert!(strict, "{name} is not strict");
+        let mut columns = connection.prepare("select name, pk from pragma_table_info(?1)").unwrap();
+        let columns: Vec<(String, i64)> = columns
+            .query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        if columns.iter().any(|(column, _)| column == "tenant_id") {
+            assert_eq!(columns[0], ("tenant_id".to_owned(), 1), "{name}");
+        }
+    }
+}
+
+#[test]
+fn acknowledged_writes_survive_kill_nine() {
+    let place = Workplace::new();
+    let mut acknowledged: Vec<String> = Vec::new();
+    let mut manager = String::new();
+    for cycle in 0..10 {
+        let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off"), ("HOLDFAST_KEYS_MAX", "1000000")]);
+        if cycle == 0 {
+            manager = place.first_key();
+        }
+        let address = server.address;
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let manager = manager.clone();
+                std::thread::spawn(move || {
+                    let mut keys = Vec::new();
+                    for number in 0.. {
+                        let body = format!("{{\"name\":\"{cycle}-{writer}-{number}\"}}");
+                        match post(address, &manager, &body) {
+                            Some(key) => keys.push(key),
+                            None => break,
+                        }
+                    }
+                    keys
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(60 + 37 * cycle));
+        server.kill();
+        for writer in writers {
+            acknowledged.extend(writer.join().unwrap());
+        }
+    }
+    assert!(acknowledged.len() > 100, "only {} writes", acknowledged.len());
+    let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off")]);
+    for key in &acknowledged {
+        server.get("/api/v1/dora/measures?limit=1").key(key).expect(200);
+    }
+    assert!(server.stop(Duration::from_secs(15)).success());
+    assert!(place.done(&["check"]).contains("sound"));
+    // Not even `check` leaves a log behind.
+    assert!(!Path::new(&format!("{}-wal", place.db().display())).exists(), "an orderly end leaves one file");
+}
+
+/// Makes a key; `None` when the server went away.
+fn post(address: std::net::SocketAddr, manager: &str, body: &str) -> Option<String> {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).ok()?;
+    let head = format!(
+        "POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: {manager}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    if !answer.starts_with("HTTP/1.1 201") {
+        return None;
+    }
+    let (_, rest) = answer.split_once("\"key\":\"")?;
+    rest.get(..44).map(str::to_owned)
+}
+
+#[test]
+fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        std::process::Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk).status()
+    };
+    if !mount("size=2m").is_ok_and(|status| status.success()) {
+        eprintln!("no right to mount here: the full disk is not tested");
+        return;
+    }
+    let _unmount = Unmount(disk.clone());
+    let place = Workplace::new();
+    let db = disk.join("holdfast.db");
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0", "--db", db.to_str().unwrap()]);
+    let server = crate::process::Server::start(
+        command.env("HOLDFAST_RATE_LIMITS", "off").env("HOLDFAST_KEYS_MAX", "1000000"),
+    );
+    let text = std::fs::read_to_string(disk.join("holdfast.db.first-run")).unwrap();
+    let key = text.split_whitespace().find(|word| word.starts_with("hfast_")).unwrap().to_owned();
+    std::fs::write(disk.join("ballast"), vec![0; 1_200_000]).unwrap();
+    let body = format!("{{\"name\":\"{}\"}}", "x".repeat(255));
+    let mut made = Vec::new();
+    while let Some(new) = post(server.address, &key, &body) {
+        made.push(new);
+        assert!(made.len() < 20_000, "the disk never filled");
+    }
+    let refused = crate::client::Call::new(server.address, "POST", "/api/v1/keys")
+        .key(&key)
+        .body(body.clone())
+        .expect(500);
+    assert_eq!(refused.body, br#"{"error":"internal server error"}"#);
+    for key in made.iter().rev().take(5) {
+        server.get("/api/v1/dora/measures?limit=1").key(key).expect(200);
+    }
+    std::fs::remove_file(disk.join("ballast")).unwrap();
+    wait_until(Duration::from_secs(5), "writing after the disk has room", || {
+        post(server.address, &key, &body).is_some()
+    });
+    for key in &made {
+        server.get("/api/v1/dora/measures?limit=1").key(key).expect(200);
+    }
+}
+
+struct Unmount(std::path::PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
