@@ -1,6 +1,10 @@
 //! Checks the reference data and prepares the public bodies, so that the binary
 //! serves them without parsing, and a dataset that does not fit stops the build.
 
+#[macro_use]
+#[path = "src/closed_set.rs"]
+mod closed_set;
+
 #[path = "src/reference/source/mod.rs"]
 #[allow(dead_code, missing_docs, reason = "the binary uses the rest")]
 mod source;
@@ -12,7 +16,7 @@ use std::{collections::HashMap, env, error::Error, fs};
 
 #[expect(clippy::disallowed_methods, reason = "a build script is told by its environment")]
 fn main() -> Result<(), Box<dyn Error>> {
-    for watched in ["build.rs", "data/reference", "src/reference/source"] {
+    for watched in ["build.rs", "data/reference", "src/closed_set.rs", "src/reference/source"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let files = read_files(Path::new("data/reference"))?;
@@ -23,6 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(&out)?;
+    let ids: Vec<&str> = catalogue.measures.data.iter().map(|measure| measure.id.as_str()).collect();
+    fs::write(out.join("../measure_ids.rs"), format!("&{ids:?}"))?;
     let version = env::var("CARGO_PKG_VERSION")?;
     for body in source::body::all(&catalogue, &version) {
         write_body(&out, &body)?;

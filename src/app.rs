@@ -8,6 +8,7 @@ use crate::limiter::Limiter;
 use crate::meter::Meter;
 use crate::reference::Reference;
 use crate::store::{Purpose, Store};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The version of the platform, as `/api/stats` and `--version` tell it.
@@ -26,18 +27,18 @@ pub struct App {
     /// Rows.
     pub store: Store,
     /// Rate limits.
-    pub limiter: Limiter,
+    pub limiter: Arc<Limiter>,
     /// Counters per route.
     pub meter: Meter,
-    /// Set when a stop was asked for: health says so, and new work is not begun.
+    /// Set when a stop was asked for; health says so.
     pub stopping: AtomicBool,
 }
 
 impl App {
-    /// Opens the database and puts the parts together. `routes` is how many rows the table has.
-    pub fn open(config: Config, clock: Clock, chance: Chance, routes: usize) -> Result<App, Error> {
+    /// Opens the database and puts the parts together. `routes` names the rows of the table.
+    pub fn open(config: Config, clock: Clock, chance: Chance, routes: Vec<String>) -> Result<App, Error> {
         let store = Store::open(&config.db, Purpose::Serve, config.keys_max, clock.clone(), chance)?;
-        let limiter = Limiter::new(config.limits, clock.clone());
+        let limiter = Arc::new(Limiter::new(config.limits, clock.clone()));
         limiter.revive(&store.load_windows()?);
         Ok(App {
             base_url: config.base_url(),
@@ -53,7 +54,11 @@ impl App {
 
     /// Stores what is only in memory: rate counts and the uses of keys.
     pub fn save_counts(&self) -> Result<(), Error> {
-        self.store.save_windows(self.limiter.take_changes())?;
-        self.store.save_key_uses()
+        let limiter = Arc::clone(&self.limiter);
+        let saved = self.store.save_windows(move || limiter.take_changes());
+        if saved.is_err() {
+            self.limiter.save_all_again();
+        }
+        saved.and(self.store.save_key_uses())
     }
 }

@@ -179,6 +179,9 @@ pub fn unknown_names(names: impl Iterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
+/// No setting needs a larger number.
+const NUMBER_MAX: usize = 1_000_000_000;
+
 struct Reader<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -200,9 +203,9 @@ impl Reader<'_> {
     }
 
     fn number(&self, name: &str, min: usize) -> Result<usize, Error> {
-        let expected = format!("a whole number, {min} or more");
+        let expected = format!("a whole number from {min} to {NUMBER_MAX}");
         let number = self.parsed(name, &expected)?;
-        if number >= min {
+        if (min..=NUMBER_MAX).contains(&number) {
             return Ok(number);
         }
         Err(Error::invalid(format!("{name}={number} does not fit: it must be {expected}")))

@@ -45,7 +45,7 @@ impl Error {
 
     /// A request that is wrong as a whole, not in one field.
     pub fn invalid(text: impl Into<String>) -> Error {
-        Error::Invalid(Faults { summary: text.into(), fields: Vec::new() })
+        Error::Invalid(Faults { summary: text.into(), ..Faults::default() })
     }
 }
 
@@ -71,9 +71,14 @@ impl std::error::Error for Error {}
 pub struct Faults {
     /// One sentence; made from the fields when it is left empty.
     pub summary: String,
-    /// Field name and reason, in the order found.
+    /// Field name and reason, in the order found; at most `FAULTS_MAX`.
     pub fields: Vec<(String, String)>,
+    /// Faults beyond those.
+    pub more: usize,
 }
+
+/// So many faults are named; of the rest only the number. A body of nothing but faults must not cost much.
+const FAULTS_MAX: usize = 50;
 
 impl Faults {
     /// One faulty field.
@@ -85,8 +90,21 @@ impl Faults {
 
     /// Adds a faulty field; the first reason given for a field stands.
     pub fn add(&mut self, name: &str, reason: impl Into<String>) {
-        if !self.fields.iter().any(|(known, _)| known == name) {
+        if self.fields.len() >= FAULTS_MAX {
+            self.more += 1;
+        } else if !self.fields.iter().any(|(known, _)| known == name) {
             self.fields.push((name.to_owned(), reason.into()));
+        }
+    }
+
+    /// Adds what another check found.
+    pub fn join(&mut self, other: Faults) {
+        if self.summary.is_empty() {
+            self.summary = other.summary;
+        }
+        self.more += other.more;
+        for (name, reason) in other.fields {
+            self.add(&name, reason);
         }
     }
 
@@ -98,12 +116,13 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.summary.is_empty() {
-            return write!(out, "{}", self.summary);
-        }
+        write!(out, "{}", self.summary)?;
         for (position, (name, reason)) in self.fields.iter().enumerate() {
-            let separator = if position == 0 { "" } else { "; " };
+            let separator = if position == 0 && self.summary.is_empty() { "" } else { "; " };
             write!(out, "{separator}{name}: {reason}")?;
+        }
+        if self.more > 0 {
+            write!(out, "; and {} more faults", self.more)?;
         }
         Ok(())
     }

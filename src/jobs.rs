@@ -19,8 +19,7 @@ pub struct Job {
 }
 
 /// Every job.
-pub static JOBS: &[Job] =
-    &[Job { name: "rate counts", every_ms: 1000, run: |house| house.app.save_counts() }];
+pub static JOBS: &[Job] = &[Job { name: "rate counts", every_ms: 500, run: |house| house.app.save_counts() }];
 
 /// How long the thread sleeps between two looks at the clock.
 const TICK: Duration = Duration::from_millis(250);

@@ -3,16 +3,23 @@
 //! The house has levels; a module uses only those below it:
 //!
 //! ```text
-//! 6  main  lib  cli                    wiring
-//! 5  routes                            the table
-//! 4  api        jobs                   JSON, clockwork
-//! 3  http                              plumbing
-//! 2  app                               the running service's parts
-//! 1  config  reference  store  limiter  meter  payload
-//! 0  domain  error  clock  chance      meaning
+//! 10  cli                          commands
+//!  9  service                      start, wait, stop
+//!  8  routes                       the table
+//!  7  api  jobs                    JSON, clockwork
+//!  6  http                         plumbing
+//!  5  app                          the running service's parts
+//!  4  config                       settings
+//!  3  limiter                      rate windows
+//!  2  reference  store             static data, rows
+//!  1  payload  meter               prepared bytes, counters
+//!  0  domain  error  clock  chance meaning
 //! ```
 //!
 //! ARCHITECTURE.md walks a request through it.
+
+#[macro_use]
+mod closed_set;
 
 pub mod api;
 pub mod app;

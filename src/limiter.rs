@@ -119,6 +119,7 @@ impl Limiter {
             return Some(Verdict::Refused(Refusal {
                 limit: rules.standard,
                 retry_after_seconds: WINDOW_MS / 1000,
+                reset_seconds: WINDOW_MS / 1000,
                 blocked: false,
                 newly_blocked: false,
             }));
@@ -133,6 +134,14 @@ impl Limiter {
     pub fn saved_now(&self, key_id: &str) -> Vec<SavedWindow> {
         let mut shard = self.shard(key_id);
         shard.get_mut(key_id).map(|counted| self.saved(key_id, counted).into()).unwrap_or_default()
+    }
+
+    /// What was taken could not be stored: everything counts as changed again.
+    pub fn save_all_again(&self) {
+        for shard in &self.shards {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            shard.values_mut().for_each(|counted| counted.dirty = true);
+        }
     }
 
     /// Every window that changed since it was last stored. Windows in which nothing is left are dropped.

@@ -11,6 +11,7 @@ const MINUTES: usize = 60;
 /// All counters.
 #[derive(Debug)]
 pub struct Meter {
+    names: Vec<String>,
     routes: Vec<RouteMeter>,
 }
 
@@ -45,8 +46,8 @@ pub struct Tally {
 }
 
 impl Meter {
-    /// Counters for so many routes.
-    pub fn new(routes: usize) -> Meter {
+    /// Counters for routes of these names.
+    pub fn new(names: Vec<String>) -> Meter {
         let route = || RouteMeter {
             requests: AtomicU64::new(0),
             client_errors: AtomicU64::new(0),
@@ -54,7 +55,7 @@ impl Meter {
             micros: AtomicU64::new(0),
             minutes: std::array::from_fn(|_| Minute::default()),
         };
-        Meter { routes: std::iter::repeat_with(route).take(routes + 1).collect() }
+        Meter { routes: std::iter::repeat_with(route).take(names.len() + 1).collect(), names }
     }
 
     /// Counts one answer. `route` is `None` where no route matched.
@@ -81,11 +82,19 @@ impl Meter {
         }
     }
 
-    /// Requests and 5xx answers of a route in the last hour.
-    pub fn last_hour(&self, route: usize, now_us: u64) -> (u64, u64) {
-        let Some(meter) = self.routes.get(route) else { return (0, 0) };
+    /// Requests and 5xx answers of each route in the last hour, by its name.
+    pub fn last_hour(&self, now_us: u64) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.names.iter().zip(&self.routes).map(move |(name, meter)| {
+            let (requests, errors) = meter.last_hour(now_us);
+            (name.as_str(), requests, errors)
+        })
+    }
+}
+
+impl RouteMeter {
+    fn last_hour(&self, now_us: u64) -> (u64, u64) {
         let now = minute_number(now_us);
-        let fresh = meter.minutes.iter().filter(|minute| {
+        let fresh = self.minutes.iter().filter(|minute| {
             let number = minute.number.load(Ordering::Relaxed);
             number != 0 && now - number.min(now) < MINUTES as u32
         });
@@ -96,9 +105,7 @@ impl Meter {
             )
         })
     }
-}
 
-impl RouteMeter {
     fn count_minute(&self, now_us: u64, is_error: bool) {
         let number = minute_number(now_us);
         let minute = &self.minutes[number as usize % MINUTES];
@@ -126,13 +133,16 @@ mod tests {
 
     #[test]
     fn an_hour_is_remembered_and_no_more() {
-        let meter = Meter::new(2);
+        let meter = Meter::new(vec!["a".into(), "b".into()]);
+        let hour = |now_us| {
+            meter.last_hour(now_us).find(|(name, ..)| *name == "b").map(|(_, all, bad)| (all, bad)).unwrap()
+        };
         meter.count(Some(1), 500, 10, 0);
         meter.count(Some(1), 200, 10, 59 * 60_000_000);
-        assert_eq!(meter.last_hour(1, 59 * 60_000_000), (2, 1));
-        assert_eq!(meter.last_hour(1, 60 * 60_000_000), (1, 0));
+        assert_eq!(hour(59 * 60_000_000), (2, 1));
+        assert_eq!(hour(60 * 60_000_000), (1, 0));
         meter.count(Some(1), 404, 10, 60 * 60_000_000);
-        assert_eq!(meter.last_hour(1, 60 * 60_000_000), (2, 0));
+        assert_eq!(hour(60 * 60_000_000), (2, 0));
         let tally = meter.tally(1);
         assert_eq!((tally.requests, tally.client_errors, tally.server_errors, tally.micros), (3, 1, 1, 30));
         meter.count(None, 404, 1, 0);

@@ -23,14 +23,16 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// A body made at start. It is compressed once, when the first client asks for that: a start has to be quick.
-    pub fn made(identity: Vec<u8>) -> Payload {
-        Payload {
-            digest: digest(&[&identity]),
-            identity: Bytes::from(identity),
-            gzip: OnceLock::new(),
-            brotli: OnceLock::new(),
-        }
+    /// A body made at run time. It is compressed once, when the first client asks for that.
+    pub fn made(identity: impl Into<Bytes>) -> Payload {
+        let identity = identity.into();
+        let digest = digest(&[&identity]);
+        Payload::with_digest(identity, digest)
+    }
+
+    /// A body whose digest is known from what it was made from.
+    pub fn with_digest(identity: Bytes, digest: String) -> Payload {
+        Payload { digest, identity, gzip: OnceLock::new(), brotli: OnceLock::new() }
     }
 
     /// A body that the build has compressed.
@@ -65,6 +67,11 @@ pub fn digest(parts: &[&[u8]]) -> String {
     hex(&hasher.finalize()[..8])
 }
 
+/// SHA-256 of some bytes.
+pub fn digest_bytes(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -83,7 +90,8 @@ pub fn gzip(plain: &[u8], effort: u32) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-fn brotli(plain: &[u8]) -> Option<Bytes> {
+/// Brotli at a modest effort: it runs while somebody waits.
+pub fn brotli(plain: &[u8]) -> Option<Bytes> {
     let mut packed = Vec::new();
     let settings = brotli::enc::BrotliEncoderParams { quality: 5, lgwin: 18, ..Default::default() };
     brotli::BrotliCompress(&mut &plain[..], &mut packed, &settings).ok()?;

@@ -4,9 +4,11 @@
 //! the counters and the OpenAPI document are derived from it.
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api};
+use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::key::NEW_KEY;
 use crate::domain::permission::Permission::{ManageKeys, Write};
 use crate::domain::risk::THRESHOLD_PATCH;
+use crate::domain::test_case::TEST_CASE_PATCH;
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
 use crate::http::route::Gives::{Created, Csv, List, Nothing};
 use crate::http::route::Handler::{AtStart, Filtered, Later, Service, Shared, Tenant, Whole};
@@ -45,16 +47,45 @@ pub static ROUTES: &[Route] = &[
     service("/api/healthz", Service(ops::healthz)).says("Liveness probe."),
     service("/api/ping", Service(ops::ping)).says("Uptime ping."),
     service("/api/auto-heal/status", Later(Scope::Platform)).says("Auto-heal status."),
-    service("/api/errors/500-rate", Later(Scope::Platform)).says("Rate of 500 responses per route."),
+    service("/api/errors/500-rate", Service(ops::error_rate)).says("Rate of 500 responses per route."),
     service("/api/cron/info", Later(Scope::Platform)).says("Scheduled-job status."),
     service("/api/actions/disk-report", Later(Scope::Platform)).says("Disk report."),
     // API v1: programmes, test cases, findings
-    v1(Get, "/api/v1/programmes", Later(Scope::Tenant)).gives(List).says("Test programmes."),
-    v1(Get, "/api/v1/programmes/{id}", Later(Scope::Tenant)).says("One test programme."),
-    v1(Get, "/api/v1/test-cases", Later(Scope::Tenant)).gives(List).says("Test cases."),
-    v1(Get, "/api/v1/test-cases/{id}", Later(Scope::Tenant)).says("One test case."),
-    v1(Get, "/api/v1/findings", Later(Scope::Tenant)).gives(List).says("Open findings."),
-    v1(Get, "/api/v1/findings/{id}", Later(Scope::Tenant)).says("One finding."),
+    v1(Get, "/api/v1/programmes", Tenant(api::programme::list))
+        .asks(api::programme::PARAMS)
+        .gives(List)
+        .keeps()
+        .says("Test programmes."),
+    v1(Get, "/api/v1/programmes/{id}", Tenant(api::programme::show)).keeps().says("One test programme."),
+    v1(Get, "/api/v1/test-cases", Tenant(api::test_case::list))
+        .asks(api::test_case::PARAMS)
+        .gives(List)
+        .keeps()
+        .says("Test cases."),
+    v1(Get, "/api/v1/test-cases/{id}", Tenant(api::test_case::show)).keeps().says("One test case."),
+    v1(Patch, "/api/v1/test-cases/{id}", Tenant(api::test_case::change))
+        .needs(Write)
+        .takes(&TEST_CASE_PATCH)
+        .extension()
+        .says("Change a test case, or move it."),
+    v1(Get, "/api/v1/findings", Tenant(api::finding::list))
+        .asks(api::finding::PARAMS)
+        .gives(List)
+        .keeps()
+        .says("Open findings."),
+    v1(Post, "/api/v1/findings", Tenant(api::finding::create))
+        .needs(Write)
+        .takes(&NEW_FINDING)
+        .gives(Created)
+        .once()
+        .extension()
+        .says("File a finding."),
+    v1(Get, "/api/v1/findings/{id}", Tenant(api::finding::show)).keeps().says("One finding."),
+    v1(Patch, "/api/v1/findings/{id}", Tenant(api::finding::change))
+        .needs(Write)
+        .takes(&FINDING_PATCH)
+        .extension()
+        .says("Change a finding, or move it."),
     // API v1: compliance status
     v1(Get, "/api/v1/compliance-status", AtStart(api::compliance::all))
         .says("Compliance status across frameworks."),

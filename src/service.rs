@@ -51,7 +51,7 @@ impl Service {
         let address = listener.local_addr().map_err(|cause| Error::internal("reading the address", cause))?;
         config.listen = address;
         lower_to_what_the_system_allows(&mut config);
-        let app = App::open(config, clock, chance, routes.len())?;
+        let app = App::open(config, clock, chance, routes.iter().map(Route::name).collect())?;
         before(&app)?;
         let house = Arc::new(House::new(app, routes)?);
         let clockwork = Clockwork::start(Arc::clone(&house))?;

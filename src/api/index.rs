@@ -16,7 +16,7 @@ pub fn public(makings: &Makings) -> Result<Made, Error> {
         "description": "Compliance and operational resilience for small EU financial entities.",
         "data": data,
         "operation": operation,
-        "api": { "v1": "/api/v1", "v2": "/api/v2", "openapi": "/api/openapi.json" },
+        "api": { "v2": "/api/v2", "openapi": "/api/openapi.json" },
         "contact": makings.contact,
         "meta": meta,
     })))

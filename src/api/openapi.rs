@@ -2,10 +2,11 @@
 
 use crate::app::PLATFORM_VERSION;
 use crate::domain::form::{Field, Form, Kind};
+use crate::domain::limit::Rules;
 use crate::domain::query::{Param, ParamKind};
 use crate::error::Error;
 use crate::http::route::{Credentials, Gives, Made, Makings, Route, Tier};
-use crate::limiter::LimitClass;
+use crate::limiter::{LimitClass, Limits};
 use serde_json::{Map, Value, json};
 
 /// `GET /api/openapi.json`
@@ -13,7 +14,7 @@ pub fn document(makings: &Makings) -> Result<Made, Error> {
     let mut paths = Map::new();
     for route in makings.routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.verb.name().to_lowercase()] = operation(route);
+        path[route.verb.name().to_lowercase()] = operation(route, makings.limits);
     }
     let mut info = json!({
         "title": "Holdfast",
@@ -50,7 +51,7 @@ fn contact_object(contact: &str) -> Value {
     }
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, limits: Option<&Limits>) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.says,
@@ -62,8 +63,8 @@ fn operation(route: &Route) -> Value {
     if let Some(permission) = route.needs {
         operation["x-permission"] = json!(permission.name());
     }
-    if let Some(class) = route.tier.limit_class() {
-        operation["x-rate-limit"] = rate_limit(class);
+    if let (Some(class), Some(limits)) = (route.tier.limit_class(), limits) {
+        operation["x-rate-limit"] = rate_limit(class, limits.rules(class));
     }
     if route.extension {
         operation["x-extension"] = json!(true);
@@ -99,11 +100,8 @@ fn security(tier: Tier) -> Value {
     }
 }
 
-fn rate_limit(class: LimitClass) -> Value {
-    match class {
-        LimitClass::V1 => json!({ "class": "v1", "standard": 60, "burst": 100, "window_seconds": 60 }),
-        LimitClass::V2 => json!({ "class": "v2", "standard": 60, "window_seconds": 60 }),
-    }
+fn rate_limit(class: LimitClass, rules: &Rules) -> Value {
+    json!({ "class": class.name(), "standard": rules.standard, "burst": rules.burst, "window_seconds": 60 })
 }
 
 fn path_parameter(path: &str) -> Option<Value> {
@@ -296,6 +294,16 @@ fn field_schema(field: &Field) -> Value {
             words.extend(field.nullable.then_some(Value::Null));
             json!({ "enum": words })
         }
+        Kind::Codes(of) => json!({
+            "type": "array", "uniqueItems": true, "items": { "type": "string", "enum": of },
+        }),
+        Kind::Number { min, max } => json!({ "type": kind("number"), "minimum": min, "maximum": max }),
+        Kind::Day => json!({ "type": kind("string"), "format": "date" }),
+        Kind::Time => json!({ "type": kind("string"), "format": "date-time" }),
+        Kind::Texts { max_items, max_chars } => json!({
+            "type": kind("array"), "maxItems": max_items, "uniqueItems": true,
+            "items": { "type": "string", "minLength": 1, "maxLength": max_chars },
+        }),
         Kind::Choices(of) => json!({
             "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string", "enum": of },
         }),

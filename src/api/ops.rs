@@ -3,7 +3,7 @@
 use crate::app::{App, PLATFORM_VERSION};
 use crate::clock::rfc3339;
 use crate::http::{Answer, Reply};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
 /// `GET /api/healthz`: the process is alive and its loop turns. It touches nothing else.
@@ -16,8 +16,8 @@ pub fn ping(app: &App) -> Answer {
     Ok(Reply::json_bytes(format!(r#"{{"pong":true,"time":"{}"}}"#, rfc3339(app.clock.now_ms()))))
 }
 
-/// `GET /api/health`: down when rows cannot be read or the service is stopping, degraded when only
-/// writing fails.
+/// `GET /api/health`: down when rows cannot be read or the service is stopping, degraded when the writer
+/// has died.
 pub fn health(app: &App) -> Answer {
     let reads = app.store.probe_reader();
     if let Err(error) = &reads {
@@ -42,4 +42,18 @@ pub fn health(app: &App) -> Answer {
         },
     });
     Ok(if status == "down" { Reply::unavailable(&body) } else { Reply::json(&body) })
+}
+
+/// `GET /api/errors/500-rate`: 5xx answers per route over the last hour; routes that nobody asked are left out.
+pub fn error_rate(app: &App) -> Answer {
+    let routes: Vec<Value> = app
+        .meter
+        .last_hour(app.clock.elapsed_us())
+        .filter(|(_, requests, _)| *requests > 0)
+        .map(|(route, requests, errors)| {
+            let rate_pct = (errors as f64 / requests as f64 * 1000.0).round() / 10.0;
+            json!({ "route": route, "requests": requests, "errors": errors, "rate_pct": rate_pct })
+        })
+        .collect();
+    Ok(Reply::json(&json!({ "window_seconds": 3600, "routes": routes })))
 }

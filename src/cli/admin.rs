@@ -13,8 +13,7 @@ const DAY_MS: i64 = 86_400_000;
 pub fn tenant(context: &Context, command: TenantCommand) -> Result<(), Error> {
     match command {
         TenantCommand::Create { name } => with_store(context, Purpose::Provision, |store| {
-            print(&format!("{}\n", store.create_tenant(&name)?));
-            Ok(())
+            print(&format!("{}\n", store.create_tenant(&name)?))
         }),
         TenantCommand::List => with_store(context, Purpose::Administer, |store| {
             let rows = store.tenants()?.into_iter().map(|tenant| {
@@ -26,8 +25,7 @@ pub fn tenant(context: &Context, command: TenantCommand) -> Result<(), Error> {
                     rfc3339(tenant.created_at_ms),
                 ]
             });
-            print(&table(["ID", "NAME", "KEYS", "USERS", "CREATED"], rows.collect()));
-            Ok(())
+            print(&table(["ID", "NAME", "KEYS", "USERS", "CREATED"], rows.collect()))
         }),
         TenantCommand::Delete { name, yes: false } => Err(Error::invalid(format!(
             "this deletes the tenant `{name}` with all its data, for good; say so with --yes"
@@ -44,22 +42,19 @@ pub fn user(context: &Context, command: UserCommand) -> Result<(), Error> {
         UserCommand::Create { tenant, email, role } => {
             let password = password(context)?;
             store.create_user(&tenant, &email, role, password.text())?;
-            password.show();
-            Ok(())
+            password.show()
         }
         UserCommand::List { tenant } => {
             let rows = store.users(tenant.as_deref())?.into_iter().map(|user| {
                 let state = if user.disabled_at_ms.is_some() { "disabled" } else { "active" };
                 [user.email, user.role.name().into(), user.tenant, state.into(), rfc3339(user.created_at_ms)]
             });
-            print(&table(["EMAIL", "ROLE", "TENANT", "STATE", "CREATED"], rows.collect()));
-            Ok(())
+            print(&table(["EMAIL", "ROLE", "TENANT", "STATE", "CREATED"], rows.collect()))
         }
         UserCommand::Password { email } => {
             let password = password(context)?;
             store.set_password(&email, password.text())?;
-            password.show();
-            Ok(())
+            password.show()
         }
         UserCommand::Disable { email } => store.disable_user(&email),
     })
@@ -77,8 +72,7 @@ pub fn key(context: &Context, command: KeyCommand) -> Result<(), Error> {
                 created_by: None,
             };
             let (_, secret) = store.create_key(&store.tenant_id(&tenant)?, new)?;
-            print(&format!("{}\n", secret.reveal()));
-            Ok(())
+            print(&format!("{}\n", secret.reveal()))
         }
         KeyCommand::List { tenant } => {
             let now_ms = context.clock.now_ms();
@@ -102,8 +96,7 @@ pub fn key(context: &Context, command: KeyCommand) -> Result<(), Error> {
                 ]
             });
             let header = ["ID", "BEGINS", "NAME", "PERMISSIONS", "STATE", "CREATED", "EXPIRES", "LAST USED"];
-            print(&table(header, rows.collect()));
-            Ok(())
+            print(&table(header, rows.collect()))
         }
         KeyCommand::Revoke { id } => store.revoke_key(&id),
     })
@@ -152,9 +145,10 @@ impl Password {
         }
     }
 
-    fn show(&self) {
-        if let Password::Made(text) = self {
-            print(&format!("{text}\n"));
+    fn show(&self) -> Result<(), Error> {
+        match self {
+            Password::Made(text) => print(&format!("{text}\n")),
+            Password::Typed(_) => Ok(()),
         }
     }
 }
@@ -179,6 +173,10 @@ fn password(context: &Context) -> Result<Password, Error> {
 /// Columns as wide as their widest cell.
 fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
     let mut widths = header.map(str::len);
+    // A name may hold anything; a terminal must not obey it.
+    let plain =
+        |cell: String| if cell.contains(char::is_control) { cell.escape_debug().to_string() } else { cell };
+    let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(plain)).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());

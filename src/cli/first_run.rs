@@ -35,8 +35,7 @@ fn show(app: &App, password: String) -> Result<(), Error> {
         let _ = tell.send(text(&base_url, &spoken, key));
         Ok(())
     })?;
-    print(&told.recv().unwrap_or_default());
-    Ok(())
+    print(&told.recv().unwrap_or_default())
 }
 
 /// The file is there before the commit, so that no key exists that nobody has seen.
@@ -52,8 +51,7 @@ fn leave_file(app: &App, password: String) -> Result<(), Error> {
         let _ = std::fs::remove_file(&path);
     }
     made?;
-    print(&format!("first run: the owner's password and the first key are in {}\n", path.display()));
-    Ok(())
+    print(&format!("first run: the owner's password and the first key are in {}\n", path.display()))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

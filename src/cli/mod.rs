@@ -5,6 +5,7 @@
 
 mod admin;
 mod first_run;
+mod import;
 mod serve;
 
 use crate::chance::Chance;
@@ -49,6 +50,20 @@ enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Load a tenant's data from a JSON or CSV file: all of it, or nothing and every fault
+    Import {
+        /// The tenant's name
+        #[arg(long)]
+        tenant: String,
+        /// The file
+        file: PathBuf,
+        /// What the rows of a CSV file are, for example findings
+        #[arg(long)]
+        kind: Option<String>,
+        /// Tell no webhook of what is imported
+        #[arg(long)]
+        no_events: bool,
+    },
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
     /// Print the OpenAPI 3.1 document
@@ -149,7 +164,7 @@ enum KeyCommand {
 }
 
 fn role(name: &str) -> Result<Role, String> {
-    Role::parse(name).ok_or_else(|| format!("must be one of: {}", Role::ALL.map(Role::name).join(", ")))
+    Role::parse(name).ok_or_else(|| format!("must be one of: {}", Role::NAMES.join(", ")))
 }
 
 /// What every command gets.
@@ -167,6 +182,8 @@ impl Context {
 
 /// Reads the command line, does what it says, and gives the exit code.
 pub fn main() -> ExitCode {
+    // Whatever is written, it is for its owner only.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let clock = Clock::system();
     let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
@@ -182,6 +199,11 @@ pub fn main() -> ExitCode {
 #[expect(clippy::disallowed_methods, reason = "this is where the environment enters")]
 fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
     let flags = Flags { db: cli.db, listen: cli.listen };
+    for setting in SETTINGS {
+        if std::env::var_os(setting.name).is_some_and(|value| value.to_str().is_none()) {
+            return Err(Error::invalid(format!("{} is not UTF-8", setting.name)));
+        }
+    }
     let config = Config::read(&flags, &|name| std::env::var(name).ok())?;
     for name in unknown_names(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
         let _ = writeln!(std::io::stderr(), "holdfast: {name} is no setting; `holdfast help` lists all");
@@ -192,14 +214,16 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
         Command::Tenant(command) => admin::tenant(&context, command),
         Command::User(command) => admin::user(&context, command),
         Command::Key(command) => admin::key(&context, command),
+        Command::Import { tenant, file, kind, no_events } => {
+            import::import(&context, &tenant, &file, kind.as_deref(), !no_events)
+        }
         Command::Check => check(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "holdfast", &mut script);
-            print(&String::from_utf8_lossy(&script));
-            Ok(())
+            print(&String::from_utf8_lossy(&script))
         }
     }
 }
@@ -221,8 +245,11 @@ fn command() -> clap::Command {
 fn check(context: &Context) -> Result<(), Error> {
     let faults = store::check(&context.config.db)?;
     if faults.is_empty() {
-        print(&format!("{}: sound, schema version {}\n", context.config.db.display(), store::SCHEMA_VERSION));
-        return Ok(());
+        return print(&format!(
+            "{}: sound, schema version {}\n",
+            context.config.db.display(),
+            store::SCHEMA_VERSION
+        ));
     }
     Err(Error::invalid(format!("{}: {}", context.config.db.display(), faults.join("; "))))
 }
@@ -235,15 +262,21 @@ fn openapi(context: &Context) -> Result<(), Error> {
         reference: &reference,
         base_url: &base_url,
         contact: context.config.contact.as_deref(),
+        limits: context.config.limits.as_ref(),
     };
     if let Made::Json(document) = crate::api::openapi::document(&makings)? {
-        print(&format!("{document:#}\n"));
+        print(&format!("{document:#}\n"))?;
     }
     Ok(())
 }
 
-/// Writes to standard output; a reader that went away (`| head`) is no error.
-fn print(text: &str) {
+/// Writes to standard output; a reader that went away (`| head`) is no error, a full disk is.
+fn print(text: &str) -> Result<(), Error> {
     let mut out = std::io::stdout();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::invalid(format!("standard output cannot be written: {cause}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }

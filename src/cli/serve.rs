@@ -11,42 +11,44 @@ use tokio::signal::unix::{SignalKind, signal};
 /// How long `healthcheck` waits.
 const HEALTHCHECK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM or SIGINT. The signals are listened for before anything else: whoever starts the
+/// service may stop it at once.
 pub fn serve(context: Context) -> Result<(), Error> {
     start_log(context.config.log);
-    let scheme = if context.config.tls.is_some() { "https" } else { "http" };
-    let chance = context.chance.clone();
-    let service = Service::start(context.config, context.clock, context.chance, ROUTES, |app| {
-        first_run::greet(app, &chance)
-    })?;
-    print(&format!("listening on {scheme}://{}\n", service.address));
-    wait_for_signals(service)
-}
-
-fn start_log(level: log::LevelFilter) {
-    // A second start in one process (tests) keeps the first log.
-    let _ = env_logger::Builder::new().filter_level(level).target(env_logger::Target::Stderr).try_init();
-}
-
-/// The first signal stops gently, a second one at once.
-fn wait_for_signals(service: Service) -> Result<(), Error> {
     let broken = |cause: std::io::Error| Error::internal("waiting for signals", cause);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(broken)?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(broken)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(broken)?;
+        let service = start(context)?;
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         log::info!("stopping");
         let mut stopping = tokio::task::spawn_blocking(move || service.stop());
+        // A second signal ends it at once.
         tokio::select! {
             stopped = &mut stopping => stopped.map_err(|cause| Error::internal("stopping", cause))?,
             _ = terminate.recv() => std::process::exit(1),
             _ = interrupt.recv() => std::process::exit(1),
         }
     })
+}
+
+fn start(context: Context) -> Result<Service, Error> {
+    let scheme = if context.config.tls.is_some() { "https" } else { "http" };
+    let chance = context.chance.clone();
+    let service = Service::start(context.config, context.clock, context.chance, ROUTES, |app| {
+        first_run::greet(app, &chance)
+    })?;
+    print(&format!("listening on {scheme}://{}\n", service.address))?;
+    Ok(service)
+}
+
+fn start_log(level: log::LevelFilter) {
+    // A second start in one process (tests) keeps the first log.
+    let _ = env_logger::Builder::new().filter_level(level).target(env_logger::Target::Stderr).try_init();
 }
 
 /// Asks the server on the listen address. Whose certificate it has does not matter here: the question

@@ -4,7 +4,10 @@
 //! at once), the OpenAPI schema, and later the workspace's inputs. A form knows
 //! types and bounds; rules that need more than the field itself live with their noun.
 
+use super::day::Day;
 use super::json::kind_of;
+pub use super::values::Values;
+use crate::clock::{parse_rfc3339, rfc3339};
 use crate::error::Faults;
 use serde_json::{Map, Value};
 
@@ -60,6 +63,26 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// At least one of a closed set of words, none twice.
     Choices(&'static [&'static str]),
+    /// Identifiers of a closed catalogue, none twice; the list may be empty.
+    Codes(&'static [&'static str]),
+    /// A number within bounds.
+    Number {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// A day, `2026-11-15`.
+    Day,
+    /// A moment, `2026-11-15T08:00:00Z`.
+    Time,
+    /// A list of short texts, none twice; it may be empty.
+    Texts {
+        /// Items at the most.
+        max_items: usize,
+        /// Characters of each at the most.
+        max_chars: usize,
+    },
 }
 
 /// A text field.
@@ -90,6 +113,31 @@ pub const fn choice(name: &'static str, of: &'static [&'static str]) -> Field {
 /// One or more of a closed set.
 pub const fn choices(name: &'static str, of: &'static [&'static str]) -> Field {
     Field::new(name, Kind::Choices(of))
+}
+
+/// A number within bounds.
+pub const fn number(name: &'static str, min: f64, max: f64) -> Field {
+    Field::new(name, Kind::Number { min, max })
+}
+
+/// A day.
+pub const fn day(name: &'static str) -> Field {
+    Field::new(name, Kind::Day)
+}
+
+/// A moment.
+pub const fn time(name: &'static str) -> Field {
+    Field::new(name, Kind::Time)
+}
+
+/// Identifiers of a closed catalogue.
+pub const fn codes(name: &'static str, of: &'static [&'static str]) -> Field {
+    Field::new(name, Kind::Codes(of))
+}
+
+/// A list of short texts.
+pub const fn texts(name: &'static str, max_items: usize, max_chars: usize) -> Field {
+    Field::new(name, Kind::Texts { max_items, max_chars })
 }
 
 impl Field {
@@ -125,6 +173,11 @@ impl Field {
             Kind::Switch => check_switch(value),
             Kind::Choice(of) => check_choice(value, of),
             Kind::Choices(of) => check_choices(value, of),
+            Kind::Codes(of) => check_codes(value, of),
+            Kind::Number { min, max } => check_number(value, min, max),
+            Kind::Day => check_day(value),
+            Kind::Time => check_time(value),
+            Kind::Texts { max_items, max_chars } => check_texts(value, max_items, max_chars),
         }
     }
 
@@ -183,21 +236,60 @@ fn check_choices(value: &Value, of: &[&str]) -> Result<Value, String> {
     Ok(value.clone())
 }
 
-/// A body that passed its form: only known fields, switches as booleans.
-#[derive(Debug, Default, Clone)]
-pub struct Values(Map<String, Value>);
-
-impl Values {
-    /// A text field that was given and is not null.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).and_then(Value::as_str)
+fn check_codes(value: &Value, of: &[&str]) -> Result<Value, String> {
+    let items = value.as_array().ok_or_else(|| format!("must be an array, not {}", kind_of(value)))?;
+    for (position, item) in items.iter().enumerate() {
+        if !item.as_str().is_some_and(|code| of.contains(&code)) {
+            return Err(format!("names {item}, which does not exist"));
+        }
+        if items[..position].contains(item) {
+            return Err(format!("names {item} twice"));
+        }
     }
-
-    /// The value as it came, null included.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
+    Ok(value.clone())
 }
+
+fn check_number(value: &Value, min: f64, max: f64) -> Result<Value, String> {
+    let number = value.as_f64().filter(|number| (min..=max).contains(number));
+    number.map(Value::from).ok_or_else(|| format!("must be a number from {min} to {max}"))
+}
+
+fn check_day(value: &Value) -> Result<Value, String> {
+    let day = value.as_str().and_then(Day::parse);
+    day.map(|day| Value::from(day.to_string())).ok_or_else(|| "must be a day as 2026-11-15".to_owned())
+}
+
+/// Times are kept to the second.
+fn check_time(value: &Value) -> Result<Value, String> {
+    let moment = value.as_str().and_then(parse_rfc3339);
+    moment
+        .map(|ms| Value::from(rfc3339(ms)))
+        .ok_or_else(|| "must be a time as 2026-11-15T08:00:00Z".to_owned())
+}
+
+fn check_texts(value: &Value, max_items: usize, max_chars: usize) -> Result<Value, String> {
+    let reason = || format!("must be an array of at most {max_items} strings of 1 to {max_chars} characters");
+    let items = value.as_array().filter(|items| items.len() <= max_items).ok_or_else(reason)?;
+    for (position, item) in items.iter().enumerate() {
+        let text = item
+            .as_str()
+            .filter(|text| !text.trim().is_empty() && !text.contains('\0'))
+            .ok_or_else(reason)?;
+        if text.chars().count() > max_chars {
+            return Err(reason());
+        }
+        if items[..position].contains(item) {
+            return Err(format!("names {item} twice"));
+        }
+    }
+    Ok(value.clone())
+}
+
+/// The name under which another system knows an object; importing it again updates that object.
+pub const EXTERNAL_ID: Field =
+    text("external_id", 255).nullable().says("The object's name in another system.");
+/// The name by which other rows of the same file point to a row.
+pub const REF: Field = text("ref", 64).nullable().says("A name for other rows of the same file.");
 
 impl Form {
     /// Checks a whole body; every fault is named.
@@ -217,7 +309,7 @@ impl Form {
         for name in body.keys().filter(|name| !self.knows(name)) {
             faults.add(name, self.unknown_reason());
         }
-        if faults.fields.is_empty() { Ok(Values(values)) } else { Err(faults) }
+        if faults.fields.is_empty() { Ok(Values::new(values)) } else { Err(faults) }
     }
 
     fn knows(&self, name: &str) -> bool {

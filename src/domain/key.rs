@@ -98,7 +98,7 @@ pub struct ApiKey {
     pub created_at_ms: i64,
     /// When it stops counting, if ever.
     pub expires_at_ms: Option<i64>,
-    /// The day of its last use, to the hour.
+    /// When it was last used; written down at most once an hour.
     pub last_used_at_ms: Option<i64>,
     /// When it was revoked, if it was.
     pub revoked_at_ms: Option<i64>,

@@ -63,6 +63,8 @@ pub struct Refusal {
     pub limit: usize,
     /// The smallest wait in whole seconds after which a lone request is served.
     pub retry_after_seconds: u64,
+    /// Seconds until the standard limit has room again, for a client that wants to stay out of trouble.
+    pub reset_seconds: u64,
     /// Blocked for repeated exceedances, not merely over the hard limit.
     pub blocked: bool,
     /// This very request began the block: worth storing before the answer leaves.
@@ -98,6 +100,7 @@ impl Window {
             Outlook::Hard => Verdict::Refused(Refusal {
                 limit: rules.burst,
                 retry_after_seconds: self.wait_seconds(now, rules),
+                reset_seconds: self.reset_seconds(now, rules),
                 blocked: false,
                 newly_blocked: false,
             }),
@@ -121,14 +124,17 @@ impl Window {
 
     fn serve(&mut self, now: u64, rules: &Rules, exceeded: bool) -> Verdict {
         self.admissions.push_back(now);
-        let count = self.admissions.len();
-        // The admission whose leaving brings the count below the standard limit.
-        let frees = self.admissions[count.saturating_sub(rules.standard)];
         Verdict::Admitted(Allowance {
-            remaining: rules.standard.saturating_sub(count),
-            reset_seconds: (frees + WINDOW_MS - now).div_ceil(1000),
+            remaining: rules.standard.saturating_sub(self.admissions.len()),
+            reset_seconds: self.reset_seconds(now, rules),
             exceeded,
         })
+    }
+
+    /// Seconds until the admission leaves that brings the count below the standard limit.
+    fn reset_seconds(&self, now: u64, rules: &Rules) -> u64 {
+        let frees = self.admissions.get(self.admissions.len().saturating_sub(rules.standard));
+        frees.map_or(0, |at| (at + WINDOW_MS - now).div_ceil(1000))
     }
 
     fn forget(&mut self, now: u64) {
@@ -173,6 +179,7 @@ fn blocked(rules: &Rules, left_ms: u64, newly_blocked: bool) -> Refusal {
     Refusal {
         limit: rules.standard,
         retry_after_seconds: left_ms.div_ceil(1000).max(1),
+        reset_seconds: left_ms.div_ceil(1000).max(1),
         blocked: true,
         newly_blocked,
     }

@@ -4,14 +4,22 @@
 //! *form* says what a body may hold, a *query* what an address may ask for, and a
 //! *limit* how often.
 
+pub mod day;
+pub mod event;
+pub mod finding;
 pub mod form;
 pub mod id;
+pub mod import;
 pub mod json;
 pub mod key;
 pub mod limit;
+pub mod measure;
 pub mod page;
 pub mod permission;
+pub mod programme;
 pub mod query;
 pub mod risk;
+pub mod test_case;
 pub mod user;
+pub mod values;
 pub mod webhook;

@@ -1,33 +1,8 @@
 //! People who sign in to the workspace.
 
-/// What a person may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Everything, users and keys included.
-    Owner,
-    /// Changes data.
-    Editor,
-    /// Looks.
-    Viewer,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Role; 3] = [Role::Owner, Role::Editor, Role::Viewer];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Owner => "owner",
-            Role::Editor => "editor",
-            Role::Viewer => "viewer",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(name: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.name() == name)
-    }
+words! {
+    /// What a person may do: everything, change data, or look.
+    Role { Owner = "owner", Editor = "editor", Viewer = "viewer" }
 }
 
 /// A person's account, without the password.

@@ -1,12 +1,12 @@
 //! Webhooks. So far: what a tenant may write.
 
+use super::event::EventName;
 use super::form::{Field, Form, choice, choices, switch, text, uri};
 
 /// The channels: two chat products and mail.
 pub const CHANNELS: &[&str] = &["slack", "teams", "email"];
 /// The events that a webhook may subscribe to.
-pub const EVENTS: &[&str] =
-    &["finding.created", "finding.status_changed", "test_case.status_changed", "deadline.approaching"];
+pub const EVENTS: &[&str] = EventName::NAMES;
 
 const NAME: Field = text("name", 255).says("What people call the webhook.");
 const CHANNEL: Field = choice("channel", CHANNELS).says("Where messages go.");

@@ -2,36 +2,56 @@
 //!
 //! Bounded in bytes by two generations: new pages go into the young one; when that is
 //! full it becomes the old one, and what nobody asked for meanwhile is gone. A page
-//! is found by its row and the raw text of its query, so that a hit needs no checks.
+//! is found by its question (whose data, which row, the raw text of its query), so that
+//! a hit needs no checks, and only while the data have the version it was made from.
 
-use super::reply::Reply;
-use bytes::Bytes;
+use super::prepared::Prepared;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Bytes of both generations together.
-const BYTES_MAX: usize = 4 * 1024 * 1024;
+const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// A page larger than this is not worth its place.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
+
+/// What a page answers.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+pub struct Question<'a> {
+    /// The row of the table.
+    pub row: usize,
+    /// Whose data; empty for what is common to all.
+    pub tenant: &'a str,
+    /// The identifier in the path; empty where there is none.
+    pub id: &'a str,
+    /// The query as it came.
+    pub query: &'a str,
+}
 
 /// A finished page.
 #[derive(Debug)]
 pub struct Page {
     row: usize,
+    tenant: String,
+    id: String,
     query: String,
-    body: Bytes,
-    digest: String,
+    version: u64,
+    /// With its compressed variants, each made at the first wish for it.
+    pub content: Arc<Prepared>,
 }
 
 impl Page {
-    /// The page as an answer.
-    pub fn reply(&self) -> Reply {
-        Reply::json_bytes(self.body.clone()).with_digest(self.digest.clone())
+    fn question(&self) -> Question<'_> {
+        Question { row: self.row, tenant: &self.tenant, id: &self.id, query: &self.query }
     }
 
     fn size(&self) -> usize {
-        self.body.len() + self.query.len() + size_of::<Page>()
+        // Compressed variants are a fraction of the plain bytes.
+        2 * self.content.payload.identity.len()
+            + self.query.len()
+            + self.tenant.len()
+            + self.id.len()
+            + size_of::<Page>()
     }
 }
 
@@ -42,7 +62,7 @@ struct Generations {
     young_bytes: usize,
 }
 
-/// Pages by row and query.
+/// Pages by question.
 #[derive(Default)]
 pub struct Cache {
     hasher: RandomState,
@@ -50,10 +70,10 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The page for this question, if it is kept.
-    pub fn get(&self, row: usize, query: &str) -> Option<Arc<Page>> {
-        let place = self.hasher.hash_one((row, query));
-        let is_it = |page: &&Arc<Page>| page.row == row && page.query == query;
+    /// The page for this question, if one of this version is kept.
+    pub fn get(&self, question: &Question, version: u64) -> Option<Arc<Page>> {
+        let place = self.hasher.hash_one(question);
+        let is_it = |page: &&Arc<Page>| page.version == version && page.question() == *question;
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(page) = pages.young.get(&place).filter(is_it) {
             return Some(Arc::clone(page));
@@ -64,13 +84,20 @@ impl Cache {
         Some(page)
     }
 
-    /// Keeps a page that was made for this question.
-    pub fn put(&self, row: usize, query: &str, body: &Bytes, digest: &str) {
-        if body.len() > PAGE_BYTES_MAX {
+    /// Keeps a page that was made for this question from data of this version.
+    pub fn put(&self, question: &Question, version: u64, content: &Arc<Prepared>) {
+        if content.payload.identity.len() > PAGE_BYTES_MAX {
             return;
         }
-        let page = Page { row, query: query.to_owned(), body: body.clone(), digest: digest.to_owned() };
-        self.insert(self.hasher.hash_one((row, query)), Arc::new(page));
+        let page = Page {
+            row: question.row,
+            tenant: question.tenant.to_owned(),
+            id: question.id.to_owned(),
+            query: question.query.to_owned(),
+            version,
+            content: Arc::clone(content),
+        };
+        self.insert(self.hasher.hash_one(question), Arc::new(page));
     }
 
     fn insert(&self, place: u64, page: Arc<Page>) {
@@ -90,29 +117,40 @@ impl Cache {
 mod tests {
     use super::*;
 
+    fn content(bytes: usize) -> Arc<Prepared> {
+        Arc::new(Prepared::json(crate::payload::Payload::made(vec![b'x'; bytes])))
+    }
+
+    fn ask(query: &str) -> Question<'_> {
+        Question { row: 1, tenant: "tnt_1", id: "", query }
+    }
+
     #[test]
-    fn a_page_is_found_by_row_and_query_alone() {
+    fn a_page_is_found_by_its_question_and_version_alone() {
         let cache = Cache::default();
-        cache.put(1, "limit=2", &Bytes::from_static(b"two"), "d");
-        assert!(cache.get(1, "limit=2").is_some());
-        assert!(cache.get(2, "limit=2").is_none());
-        assert!(cache.get(1, "limit=3").is_none());
+        cache.put(&ask("limit=2"), 7, &content(3));
+        assert!(cache.get(&ask("limit=2"), 7).is_some());
+        assert!(cache.get(&ask("limit=2"), 8).is_none());
+        assert!(cache.get(&ask("limit=3"), 7).is_none());
+        assert!(cache.get(&Question { tenant: "tnt_2", ..ask("limit=2") }, 7).is_none());
+        assert!(cache.get(&Question { row: 2, ..ask("limit=2") }, 7).is_none());
+        assert!(cache.get(&Question { id: "x", ..ask("limit=2") }, 7).is_none());
     }
 
     #[test]
     fn memory_is_bounded_and_what_is_asked_for_stays() {
         let cache = Cache::default();
-        let body = Bytes::from(vec![b'x'; 100_000]);
-        cache.put(0, "favourite", &body, "d");
+        let body = content(50_000);
+        cache.put(&ask("favourite"), 1, &body);
         for number in 0..500 {
-            cache.put(0, &format!("offset={number}"), &body, "d");
-            assert!(cache.get(0, "favourite").is_some(), "after {number}");
+            cache.put(&ask(&format!("offset={number}")), 1, &body);
+            assert!(cache.get(&ask("favourite"), 1).is_some(), "after {number}");
         }
         let pages = cache.pages.read().unwrap();
         let bytes: usize = pages.young.values().chain(pages.old.values()).map(|page| page.size()).sum();
         assert!(bytes <= BYTES_MAX, "{bytes}");
         drop(pages);
-        cache.put(0, "huge", &Bytes::from(vec![b'x'; PAGE_BYTES_MAX + 1]), "d");
-        assert!(cache.get(0, "huge").is_none());
+        cache.put(&ask("huge"), 1, &content(PAGE_BYTES_MAX + 1));
+        assert!(cache.get(&ask("huge"), 1).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! The road that every request takes, step by step. Ordinary Rust: the loop that
 //! waits for sockets is in `server`.
 
-use super::cache::Cache;
+use super::cache::{Cache, Question};
 use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::domain::json;
 use crate::domain::query::{Query, decode_segment};
 use crate::error::Error;
-use crate::payload::Payload;
+use crate::payload::{Payload, digest};
 use bytes::Bytes;
 use hyper::header::{ALLOW, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 /// The longest path and query together.
 const URI_BYTES_MAX: usize = 8 * 1024;
+const DAY_MS: i64 = 86_400_000;
 
 /// The service with its table: all that a request may meet.
 pub struct House {
@@ -35,11 +36,25 @@ pub struct House {
     pub request_ids: RequestIds,
     /// `RateLimit-Policy` of both tiers.
     pub policies: Policies,
-    /// Pages of reference data: they never go stale.
+    /// Finished pages.
     pages: Cache,
     router: Router,
     /// The payload of each row that has a fixed one.
     prepared: Vec<Option<Arc<Prepared>>>,
+}
+
+/// A question that is kept while its answer is made.
+struct Asked {
+    row: usize,
+    tenant: String,
+    id: String,
+    query: String,
+}
+
+impl Asked {
+    fn borrowed(&self) -> Question<'_> {
+        Question { row: self.row, tenant: &self.tenant, id: &self.id, query: &self.query }
+    }
 }
 
 /// A request that got past the gate, or the answer to one that did not.
@@ -54,6 +69,7 @@ pub struct Ticket {
     pub done: Option<Reply>,
     id: Option<String>,
     query: String,
+    once: Option<String>,
 }
 
 impl House {
@@ -64,6 +80,7 @@ impl House {
             reference: &app.reference,
             base_url: &app.base_url,
             contact: app.config.contact.as_deref(),
+            limits: app.limiter.limits(),
         };
         let prepared = routes
             .iter()
@@ -118,6 +135,10 @@ impl House {
                 if ticket.passage.refused.is_none() {
                     // A segment that does not decode names nothing: the handler will not find it.
                     ticket.id = id.map(|raw| decode_segment(raw).unwrap_or_default());
+                    if route.once {
+                        let header = head.headers.get("idempotency-key");
+                        ticket.once = header.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
+                    }
                     if route.tier.checks_query() {
                         ticket.query = head.uri.query().unwrap_or_default().to_owned();
                     }
@@ -175,19 +196,42 @@ impl House {
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
             return Ok(Reply::prepared(Arc::clone(payload)));
         }
-        let is_page = route.gives == Gives::List && route.handler.scope() == Scope::Shared;
-        if is_page && let Some(page) = self.pages.get(row, &ticket.query) {
-            return Ok(page.reply());
+        let keeps = self.keeps(ticket, row, route);
+        if let Some((question, version)) = &keeps
+            && let Some(page) = self.pages.get(&question.borrowed(), *version)
+        {
+            return Ok(Reply::prepared(Arc::clone(&page.content)));
         }
         let request = self.request(ticket, route, body)?;
         if let Some(payload) = prepared {
             return Ok(Reply::prepared(Arc::clone(payload)));
         }
         let reply = self.call(route, &request)?;
-        if is_page && let (Content::Json(body), Some(digest)) = (&reply.content, &reply.digest) {
-            self.pages.put(row, &ticket.query, body, digest);
+        let (Some((question, version)), Content::Json(body)) = (&keeps, &reply.content) else {
+            return Ok(reply);
+        };
+        let digest = reply.digest.clone().unwrap_or_else(|| digest(&[body]));
+        let content = Arc::new(Prepared::json(Payload::with_digest(body.clone(), digest)));
+        self.pages.put(&question.borrowed(), *version, &content);
+        Ok(Reply::prepared(content))
+    }
+
+    /// The question under which an answer may be kept, and the version of the data it is made from. The
+    /// version is read before the data are: a page can be younger than its version, never older.
+    fn keeps(&self, ticket: &Ticket, row: usize, route: &Route) -> Option<(Asked, u64)> {
+        let asked = |tenant: &str| Asked {
+            row,
+            tenant: tenant.to_owned(),
+            id: ticket.id.clone().unwrap_or_default(),
+            query: ticket.query.clone(),
+        };
+        if route.gives == Gives::List && route.handler.scope() == Scope::Shared {
+            return Some((asked(""), 0));
         }
-        Ok(reply)
+        let key = &ticket.passage.caller.as_ref()?.key;
+        // Days are part of the version: what is overdue changes at midnight.
+        let today = u64::try_from(self.app.clock.now_ms() / DAY_MS).unwrap_or(0);
+        route.keeps.then(|| (asked(&key.tenant_id), (today << 40) + key.version.now()))
     }
 
     /// Opens the handle that the row's handler may have, and calls it.
@@ -195,7 +239,10 @@ impl House {
         match route.handler {
             Handler::Service(answer) => answer(&self.app),
             Handler::Shared(answer) => answer(request, &self.app.reference),
-            Handler::Tenant(answer) => answer(request, &self.app.store.tenant(request.caller()?.key.clone())),
+            Handler::Tenant(answer) => {
+                answer(request, &self.app.store.tenant(&request.caller()?.key.tenant_id))
+            }
+
             Handler::Filtered(dataset) => {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }
@@ -208,20 +255,25 @@ impl House {
 
     /// Checks query and body together, so that one answer names every fault.
     fn request(&self, ticket: &mut Ticket, route: &'static Route, body: &Bytes) -> Result<Request, Error> {
-        let query = match route.tier.checks_query() {
+        // What a row without code will take one day is not known yet.
+        let query = match route.tier.checks_query() && route.handler.is_available() {
             true => Query::check(&ticket.query, route.asks),
             false => Ok(Query::default()),
         };
         let values = match route.takes {
-            Some(form) => form.check(&json::object(body)?),
+            Some(form) => json::object(body).and_then(|object| form.check(&object)),
             None => Ok(Default::default()),
         };
         match (query, values) {
-            (Ok(query), Ok(body)) => {
-                Ok(Request { id: ticket.id.take(), query, body, caller: ticket.passage.caller.clone() })
-            }
+            (Ok(query), Ok(body)) => Ok(Request {
+                id: ticket.id.take(),
+                query,
+                body,
+                once: ticket.once.take(),
+                caller: ticket.passage.caller.clone(),
+            }),
             (Err(mut faults), Err(more)) => {
-                more.fields.into_iter().for_each(|(name, reason)| faults.add(&name, reason));
+                faults.join(more);
                 Err(Error::Invalid(faults))
             }
             (Err(faults), Ok(_)) | (Ok(_), Err(faults)) => Err(Error::Invalid(faults)),
@@ -242,6 +294,7 @@ impl Ticket {
             done: None,
             id: None,
             query: String::new(),
+            once: None,
         }
     }
 
@@ -259,8 +312,9 @@ impl Ticket {
 
 /// Faults of the request's head that hyper lets pass.
 fn refuse_head(head: &Parts) -> Option<Reply> {
-    if head.version == hyper::Version::HTTP_11 && !head.headers.contains_key(hyper::header::HOST) {
-        return Some(Reply::refusal(StatusCode::BAD_REQUEST, "a request needs the header `Host`"));
+    let hosts = head.headers.get_all(hyper::header::HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && head.version == hyper::Version::HTTP_11) {
+        return Some(Reply::refusal(StatusCode::BAD_REQUEST, "a request needs the header `Host`, once"));
     }
     let query_bytes = head.uri.query().map_or(0, str::len);
     if head.uri.path().len() + query_bytes > URI_BYTES_MAX {

@@ -50,10 +50,14 @@ impl Encoding {
         }
     }
 
-    /// Does the client take gzip at all? JSON made for one request is not worth brotli.
-    pub fn accepts_gzip(header: Option<&str>) -> bool {
+    /// The encoding for JSON made for one request: gzip if the client takes it, since it is quicker to make.
+    pub fn negotiate_dynamic(header: Option<&str>) -> Encoding {
         let quality = |name| header.and_then(|header| quality_of(header, name));
-        quality("gzip").or_else(|| quality("*")).is_some_and(|quality| quality > 0)
+        let takes_gzip = quality("gzip").or_else(|| quality("*")).is_some_and(|quality| quality > 0);
+        match Encoding::negotiate(header) {
+            Encoding::Brotli if takes_gzip => Encoding::Gzip,
+            chosen @ (Encoding::Identity | Encoding::Gzip | Encoding::Brotli) => chosen,
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! The envelopes of lists and records: `data` and `meta`, as v1 and v2 write them.
 
-use super::reply::Reply;
+use super::reply::{Answer, Reply};
 use crate::domain::query::Query;
+use crate::error::Error;
 use crate::payload::digest;
 use crate::reference::{Selection, Table};
+use crate::store::Listed;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The label of the v1 contract: a date.
@@ -14,6 +17,22 @@ pub const V2_VERSION: &str = "2.0";
 /// One object in the v1 envelope.
 pub fn v1_item(data: Value) -> Value {
     json!({ "data": data, "meta": { "version": V1_VERSION } })
+}
+
+/// A page of a tenant's objects in the v1 envelope.
+pub fn v1_list<T: Serialize>(listed: &Listed<T>) -> Answer {
+    let meta = json!({
+        "version": V1_VERSION,
+        "count": listed.items.len(),
+        "total": listed.total,
+        "limit": listed.page.limit,
+        "offset": listed.page.offset,
+    });
+    let mut out = br#"{"data":"#.to_vec();
+    serde_json::to_writer(&mut out, &listed.items)
+        .map_err(|cause| Error::internal("writing a page", cause))?;
+    out.extend_from_slice(format!(r#","meta":{meta}}}"#).as_bytes());
+    Ok(Reply::json_bytes(out))
 }
 
 /// A record that is JSON already, in the v1 envelope.

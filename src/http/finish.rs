@@ -9,7 +9,7 @@ use super::route::Tier;
 use crate::domain::limit::Allowance;
 use crate::error::Error;
 use crate::limiter::{LimitClass, Limiter};
-use crate::payload::{COMPRESS_FROM_BYTES, digest, gzip};
+use crate::payload::{COMPRESS_FROM_BYTES, brotli, digest, gzip};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::*;
@@ -106,10 +106,13 @@ pub fn response(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> R
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
     );
+    // By the path, not by the row: an unknown path below it is an answer of v1 too.
+    if head.uri.path().starts_with("/api/v1/") {
+        headers.insert(X_API_VERSION, HeaderValue::from_static(V1_VERSION));
+    }
     tier_headers(&mut headers, house, tier, ticket);
     let keeps = reply.status == StatusCode::OK
         && matches!(head.method, Method::GET | Method::HEAD)
-        && !reply.no_store
         && tier != Some(Tier::Service);
     headers.insert(CACHE_CONTROL, cache_control(tier, keeps));
     for (name, value) in reply.headers {
@@ -167,8 +170,10 @@ fn encode_dynamic(
     keeps: bool,
     accepted: Option<&str>,
 ) -> Option<Bytes> {
-    let wants_gzip = bytes.len() > COMPRESS_FROM_BYTES && Encoding::accepts_gzip(accepted);
-    let encoding = if wants_gzip { Encoding::Gzip } else { Encoding::Identity };
+    let encoding = match bytes.len() > COMPRESS_FROM_BYTES {
+        true => Encoding::negotiate_dynamic(accepted),
+        false => Encoding::Identity,
+    };
     if keeps {
         let digest = known_digest.unwrap_or_else(|| digest(&[&bytes]));
         headers.insert(ETAG, etag(&digest, encoding));
@@ -176,11 +181,15 @@ fn encode_dynamic(
             return None;
         }
     }
-    if wants_gzip && let Some(packed) = gzip(&bytes, DYNAMIC_GZIP_EFFORT) {
+    let packed = match encoding {
+        Encoding::Gzip => gzip(&bytes, DYNAMIC_GZIP_EFFORT),
+        Encoding::Brotli => brotli(&bytes),
+        Encoding::Identity => None,
+    };
+    if packed.is_some() {
         set_encoding(headers, encoding);
-        return Some(packed);
     }
-    Some(bytes)
+    Some(packed.unwrap_or(bytes))
 }
 
 fn set_encoding(headers: &mut HeaderMap, encoding: Encoding) {
@@ -209,11 +218,8 @@ fn tier_headers(headers: &mut HeaderMap, house: &House, tier: Option<Tier>, tick
     } else {
         headers.insert(VARY, HeaderValue::from_static("Authorization, X-API-Key, Accept-Encoding"));
     }
-    if tier == Tier::V1 {
-        headers.insert(X_API_VERSION, HeaderValue::from_static(V1_VERSION));
-    }
     let Some(policy) = tier.limit_class().and_then(|class| house.policies.of(class)) else { return };
-    let left = match (&ticket.passage.allowance, ticket.passage.retry_after_seconds) {
+    let left = match (&ticket.passage.allowance, ticket.passage.reset_seconds) {
         (Some(Allowance { remaining, reset_seconds, .. }), _) => (*remaining, *reset_seconds),
         (None, Some(wait)) => (0, wait),
         (None, None) => return,

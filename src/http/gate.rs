@@ -21,8 +21,8 @@ pub struct Passage {
     pub caller: Option<Caller>,
     /// What is left of the rate limit.
     pub allowance: Option<Allowance>,
-    /// How long to wait, where the limit was hit.
-    pub retry_after_seconds: Option<u64>,
+    /// When the standard limit has room again, where a limit was hit.
+    pub reset_seconds: Option<u64>,
     /// Something about the key's limit that must be stored before the answer leaves.
     pub store_now: bool,
     /// Why the gate stays shut.
@@ -48,7 +48,7 @@ fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) ->
             }
             Some(Verdict::Refused(refusal)) => {
                 passage.store_now = refusal.newly_blocked;
-                passage.retry_after_seconds = Some(refusal.retry_after_seconds);
+                passage.reset_seconds = Some(refusal.reset_seconds);
                 return Err(Error::TooMany(refusal));
             }
             None => {}

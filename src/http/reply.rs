@@ -21,8 +21,6 @@ pub struct Reply {
     pub content: Content,
     /// The digest behind the ETag; none where the answer is not to be kept.
     pub digest: Option<String>,
-    /// Must not be stored by anybody: it holds a secret.
-    pub no_store: bool,
     /// Further headers.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -75,9 +73,11 @@ impl Reply {
         self
     }
 
-    /// Not to be stored by anybody.
-    pub fn no_store(mut self) -> Reply {
-        self.no_store = true;
+    /// With the address of a new object.
+    pub fn at(mut self, path: &str) -> Reply {
+        if let Ok(location) = HeaderValue::from_str(path) {
+            self.headers.push((hyper::header::LOCATION, location));
+        }
         self
     }
 
@@ -135,7 +135,7 @@ impl Reply {
     }
 
     fn new(status: StatusCode, content: Content) -> Reply {
-        Reply { status, content, digest: None, no_store: false, headers: Vec::new() }
+        Reply { status, content, digest: None, headers: Vec::new() }
     }
 }
 

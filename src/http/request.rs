@@ -15,6 +15,8 @@ pub struct Request {
     pub query: Query,
     /// The body, by the row's form.
     pub body: Values,
+    /// The header `Idempotency-Key`, where the route honours it.
+    pub once: Option<String>,
     /// Who asks; always there on keyed routes.
     pub caller: Option<Caller>,
 }

@@ -9,7 +9,7 @@ use crate::domain::form::Form;
 use crate::domain::permission::Permission;
 use crate::domain::query::Param;
 use crate::error::Error;
-use crate::limiter::LimitClass;
+use crate::limiter::{LimitClass, Limits};
 use crate::reference::{Dataset, Reference};
 use crate::store::Tenant;
 use serde_json::Value;
@@ -33,6 +33,10 @@ pub struct Route {
     pub asks: &'static [Param],
     /// What it answers with.
     pub gives: Gives,
+    /// Honours `Idempotency-Key`.
+    pub once: bool,
+    /// Its answer changes only with the tenant's data and the day, so it may be kept until then.
+    pub keeps: bool,
     /// Not in the specification.
     pub extension: bool,
     /// One sentence: OpenAPI summary and index text.
@@ -158,6 +162,8 @@ pub struct Makings<'a> {
     pub base_url: &'a str,
     /// Whom to ask for access.
     pub contact: Option<&'a str>,
+    /// The rate limits in force.
+    pub limits: Option<&'a Limits>,
 }
 
 /// What was built at start.
@@ -269,6 +275,8 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         takes: None,
         asks: &[],
         gives: Gives::Item,
+        once: false,
+        keeps: false,
         extension: false,
         says: "",
     }
@@ -328,6 +336,18 @@ impl Route {
         self
     }
 
+    /// Honours `Idempotency-Key`.
+    pub const fn once(mut self) -> Route {
+        self.once = true;
+        self
+    }
+
+    /// Its answer may be kept until the tenant's data, or the day, change.
+    pub const fn keeps(mut self) -> Route {
+        self.keeps = true;
+        self
+    }
+
     /// Not in the specification.
     pub const fn extension(mut self) -> Route {
         self.extension = true;
@@ -340,9 +360,11 @@ impl Route {
         self
     }
 
-    /// Does it run on a thread aside? Writes do: they wait for the disk. A bounded read does not.
-    pub fn runs_aside(&self) -> bool {
-        self.verb != Verb::Get
+    /// Does it run on a thread aside? Writes do: they wait for the disk. A search does: it walks all of a
+    /// tenant's rows. A bounded read does not.
+    pub fn runs_aside(&self, query: &str) -> bool {
+        let walks = query.contains("search=") && self.handler.scope() == Scope::Tenant;
+        self.verb != Verb::Get || walks
     }
 
     /// `GET /api/ping`

@@ -133,6 +133,8 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
         .timer(TokioTimer::new())
         .header_read_timeout(head_timeout)
         .max_header_size(HEAD_BYTES_MAX)
+        // A client that has said all it wants to say still waits for its answer.
+        .half_close(true)
         .serve_connection(TokioIo::new(stream), service);
     // A broken connection is the client's affair; there is nobody left to tell.
     let _ = watcher.watch(connection).await;
@@ -156,7 +158,8 @@ async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Fu
             if !body.is_end_stream() {
                 drain(&head, body).await;
             }
-            let aside = ticket.is_open() && route.is_some_and(|route| route.runs_aside());
+            let aside = ticket.is_open()
+                && route.is_some_and(|route| route.runs_aside(head.uri.query().unwrap_or_default()));
             answer(&house, &mut ticket, Bytes::new(), aside).await
         }
     };
@@ -189,7 +192,8 @@ async fn store_window(house: &Arc<House>, ticket: &Ticket) {
     let Some(caller) = ticket.passage.caller.clone() else { return };
     let shared = Arc::clone(house);
     let stored = tokio::task::spawn_blocking(move || {
-        shared.app.store.save_windows(shared.app.limiter.saved_now(&caller.key.id))
+        let limiter = Arc::clone(&shared.app.limiter);
+        shared.app.store.save_windows(move || limiter.saved_now(&caller.key.id))
     });
     match stored.await {
         Ok(Ok(())) => {}

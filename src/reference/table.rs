@@ -58,21 +58,6 @@ impl Table {
         Ok(Table { dataset, payload, rows: rows.collect(), haystacks: OnceLock::new() })
     }
 
-    /// How many records there are.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Is it empty? (No dataset is.)
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Every record's id.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|row| row.facets.id.as_str())
-    }
-
     /// The JSON of one record.
     pub fn record(&self, id: &str) -> Option<&[u8]> {
         let row = self.rows.iter().find(|row| row.facets.id == id)?;

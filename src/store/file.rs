@@ -1,13 +1,15 @@
 //! The database file: made, recognised, or refused.
 //!
-//! A new file is built under another name and moved into place whole, so that a
+//! A new file is built under another name and linked into place whole, so that a
 //! crash leaves either no database or a good one.
 
 use super::lock::ServerLock;
 use super::{Purpose, migrate};
+use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -17,22 +19,35 @@ use std::time::Duration;
 /// "HFST": how SQLite files of ours are told from others.
 const APPLICATION_ID: i32 = 0x4846_5354;
 /// The schema that this binary reads and writes.
-pub const SCHEMA_VERSION: i32 = 1;
+pub const SCHEMA_VERSION: i32 = 2;
 /// The first SQLite whose write-ahead log is free of the corruption of 3.7.0 to 3.51.2.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-const SCHEMA: &str = include_str!("../../schema.sql");
+/// The whole schema.
+pub(super) const SCHEMA: &str = include_str!("../../schema.sql");
+
+/// The one true name of a file, whichever link or detour led to it: lock, log and copies stand beside that.
+pub fn resolve(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        (Ok(_) | Err(_), _) => path.to_owned(),
+    }
+}
 
 /// Opens the writer's connection to a database that is ours, sound and current.
-pub fn open(path: &Path, purpose: Purpose, clock: &Clock) -> Result<Connection, Error> {
+pub fn open(path: &Path, purpose: Purpose, clock: &Clock, chance: &Chance) -> Result<Connection, Error> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(refusal(path, "cannot be trusted to this SQLite: it is older than 3.51.3"));
     }
     if !path.exists() {
         match purpose {
-            Purpose::Serve | Purpose::Provision => create(path)?,
+            Purpose::Serve | Purpose::Provision => create(path, chance)?,
             Purpose::Administer => {
                 return Err(refusal(
                     path,
@@ -42,9 +57,11 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock) -> Result<Connection, 
         }
     }
     recognise_bytes(path)?;
+    refuse_protected(path)?;
     let mut connection = connect(path)?;
     let version = recognise(&connection, path)?;
     // Only now, when the file is known to be ours, is anything in it changed.
+    make_private(path)?;
     set_up_writer(&mut connection, path)?;
     if version < SCHEMA_VERSION {
         // A server of an older build may be using the file: nobody upgrades it under its feet.
@@ -52,7 +69,7 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock) -> Result<Connection, 
             Purpose::Serve => None,
             Purpose::Provision | Purpose::Administer => Some(ServerLock::take(path)?),
         };
-        migrate::upgrade(&mut connection, path, version, migrate::STEPS, clock)?;
+        migrate::upgrade(&mut connection, path, version, &migrate::steps(), clock)?;
     }
     Ok(connection)
 }
@@ -133,7 +150,12 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "pragma foreign_keys = on; pragma trusted_schema = off; pragma cell_size_check = on;
          pragma mmap_size = 0; pragma temp_store = memory;",
-    )
+    )?;
+    let deterministic = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    // SQLite's own lower() knows ASCII only.
+    connection.create_scalar_function("fold", 1, deterministic, |context| {
+        Ok(context.get::<Option<String>>(0)?.map(|text| text.to_lowercase()))
+    })
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {
@@ -184,25 +206,50 @@ fn recognise_bytes(path: &Path) -> Result<(), Error> {
     if start != MAGIC {
         return Err(refusal(path, "is not an SQLite file, or its beginning is damaged"));
     }
-    // Root may write to anything; a file without any write bit was protected on purpose.
-    if meta.permissions().mode() & 0o222 == 0 {
+    Ok(())
+}
+
+/// Root may write to anything; a file without any write permission was protected on purpose.
+fn refuse_protected(path: &Path) -> Result<(), Error> {
+    if mode_of(path)? & 0o222 == 0 {
         return Err(refusal(path, "is write-protected (no write permission is set)"));
     }
     Ok(())
 }
 
-fn create(path: &Path) -> Result<(), Error> {
-    let unfinished = beside(path, "new");
+/// A file that others may read becomes its owner's alone.
+fn make_private(path: &Path) -> Result<(), Error> {
+    if mode_of(path)? & 0o077 != 0 {
+        log::warn!("the database could be read by others; it is for its owner only now");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+            .map_err(|cause| refusal(path, &format!("cannot be made private ({cause})")))?;
+    }
+    Ok(())
+}
+
+fn mode_of(path: &Path) -> Result<u32, Error> {
+    let meta = fs::metadata(path).map_err(|cause| refusal(path, &format!("cannot be read ({cause})")))?;
+    Ok(meta.permissions().mode())
+}
+
+/// Builds the file under a name of its own and links it into place: of several processes that begin
+/// together one makes the database, and the others find it.
+fn create(path: &Path, chance: &Chance) -> Result<(), Error> {
+    let unfinished = beside(path, &format!("new-{}", crate::payload::hex(&chance.bytes::<8>()?)));
     let cannot = |cause: &dyn std::fmt::Display| refusal(path, &format!("cannot be made ({cause})"));
-    remove_if_there(&unfinished).map_err(|cause| cannot(&cause))?;
     OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(&unfinished)
         .map_err(|cause| cannot(&cause))?;
-    build(&unfinished).map_err(|cause| cannot(&cause))?;
-    fs::rename(&unfinished, path).map_err(|cause| cannot(&cause))?;
+    let built = build(&unfinished).map_err(|cause| cannot(&cause));
+    let linked = built.and_then(|()| match fs::hard_link(&unfinished, path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::AlreadyExists => Err(cannot(&cause)),
+        Ok(()) | Err(_) => Ok(()),
+    });
+    remove_if_there(&unfinished).map_err(|cause| cannot(&cause))?;
+    linked?;
     sync_folder(path).map_err(|cause| cannot(&cause))
 }
 

@@ -5,6 +5,7 @@
 //! second. Unknown keys are looked up each time and leave nothing behind.
 
 use super::secret::{self, Digest};
+use super::version::Version;
 use super::{Store, Tenant, failed};
 use crate::domain::id::{self, Kind};
 use crate::domain::key::{ApiKey, Secret};
@@ -34,6 +35,8 @@ pub struct LiveKey {
     pub prefix: String,
     /// When it stops counting.
     pub expires_at_ms: Option<i64>,
+    /// The version of its tenant's data.
+    pub version: Version,
     last_used_at_ms: AtomicI64,
 }
 
@@ -98,14 +101,14 @@ impl KeyRing {
 impl Tenant<'_> {
     /// Makes a key with the caller's permissions but `manage_keys`, which ends when the caller's ends:
     /// no key grows more powerful, or lives longer, than the one that made it.
-    pub fn create_key(&self, name: &str) -> Result<(ApiKey, Secret), Error> {
+    pub fn create_key(&self, name: &str, caller: &LiveKey) -> Result<(ApiKey, Secret), Error> {
         let new = NewKey {
             name: name.to_owned(),
-            permissions: self.key.permissions.without(Permission::ManageKeys),
-            expires_at_ms: self.key.expires_at_ms,
-            created_by: Some(self.key.id.clone()),
+            permissions: caller.permissions.without(Permission::ManageKeys),
+            expires_at_ms: caller.expires_at_ms,
+            created_by: Some(caller.id.clone()),
         };
-        self.store.create_key(&self.key.tenant_id, new)
+        self.store.create_key(&self.id, new)
     }
 }
 
@@ -134,9 +137,11 @@ impl Store {
                      from api_key where hash = ?1 and revoked_at is null",
                 )?
                 .query_row([digest], |row| {
+                    let tenant_id: String = row.get(1)?;
                     Ok(LiveKey {
                         id: row.get(0)?,
-                        tenant_id: row.get(1)?,
+                        version: self.versions.of(&tenant_id),
+                        tenant_id,
                         permissions: permissions(row, 2)?,
                         prefix: row.get(3)?,
                         expires_at_ms: row.get(4)?,

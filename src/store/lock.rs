@@ -1,7 +1,7 @@
 //! One server a database: an advisory lock on a file beside it, which the system
 //! lets go of however the process ends.
 
-use super::file::{beside, refusal};
+use super::file::{beside, refusal, resolve};
 use crate::error::Error;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,6 +16,7 @@ pub struct ServerLock {
 impl ServerLock {
     /// Takes the lock, or says who is in the way.
     pub fn take(path: &Path) -> Result<ServerLock, Error> {
+        let path = &resolve(path);
         let cannot = |cause: &dyn std::fmt::Display| refusal(path, &format!("cannot be locked ({cause})"));
         let file = OpenOptions::new()
             .create(true)

@@ -3,7 +3,7 @@
 //! Before the first step the file is copied, and the copy is verified, so that no
 //! upgrade is the end of anybody's data.
 
-use super::file::{beside, refusal, remove_if_there, sync_folder};
+use super::file::{SCHEMA, beside, refusal, remove_if_there, sync_folder};
 use crate::clock::Clock;
 use crate::error::Error;
 use rusqlite::{Connection, OpenFlags};
@@ -11,8 +11,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// `STEPS[n]` brings version `n + 1` to `n + 2`. A released step is never changed again.
-pub const STEPS: &[&str] = &[];
+/// `steps()[n]` brings version `n + 1` to `n + 2`. A released step is never changed again.
+///
+/// What a version only adds stands in `schema.sql` behind a line of its own and is taken from there, so
+/// that it is written once.
+pub fn steps() -> Vec<&'static str> {
+    let added = SCHEMA.split_once("\n-- Since version 2:").map_or("", |(_, added)| added);
+    // The rest of the marker's own line is no statement.
+    vec![added.split_once('\n').map_or("", |(_, statements)| statements)]
+}
 
 /// Brings a file of version `from` up to the version behind the last step.
 pub fn upgrade(

@@ -5,19 +5,29 @@
 //! write has been synced to the disk when it returns.
 
 mod check;
+mod event;
 mod file;
+mod finding;
+mod import;
 mod key;
+mod list;
 mod lock;
 mod migrate;
+mod programme;
 mod rate;
 mod secret;
 mod tenant;
+mod test_case;
 mod user;
+mod version;
 mod writer;
 
 pub use check::check;
 pub use file::SCHEMA_VERSION;
+pub use finding::Filed;
+pub use import::Imported;
 pub use key::{LiveKey, NewKey};
+pub use list::Listed;
 pub use lock::ServerLock;
 pub use rate::SavedWindow;
 pub use secret::{Digest, digest_of, make_password};
@@ -25,13 +35,15 @@ pub use tenant::TenantRow;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::domain::id::{Kind, Sequence};
 use crate::error::Error;
 use key::KeyRing;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use version::Versions;
 use writer::Writer;
 
 /// Readers at the most. Bounded reads run on the loop's own threads, so a few suffice.
@@ -41,19 +53,58 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 
 /// The open database.
 pub struct Store {
-    path: PathBuf,
     clock: Clock,
     chance: Chance,
     readers: r2d2::Pool<SqliteConnectionManager>,
     writer: Writer,
     keys: Arc<KeyRing>,
     keys_max: usize,
+    versions: Arc<Versions>,
 }
 
 /// A handle bound to one tenant: what it reads and writes is that tenant's and nobody else's.
 pub struct Tenant<'a> {
     store: &'a Store,
-    key: Arc<LiveKey>,
+    id: String,
+}
+
+/// What a write of a tenant's may use: the open transaction, whose rows, and when it happens.
+struct Desk<'a> {
+    connection: &'a Connection,
+    tenant_id: &'a str,
+    now_ms: i64,
+    ids: &'a Sequence,
+}
+
+impl Desk<'_> {
+    fn new_id(&self, kind: Kind) -> Result<String, Error> {
+        Ok(self.ids.next(kind))
+    }
+}
+
+impl Tenant<'_> {
+    /// The time, as the store sees it.
+    pub fn now_ms(&self) -> i64 {
+        self.store.clock.now_ms()
+    }
+
+    fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        self.store.read(query)
+    }
+
+    /// One act in one transaction. When it returns, the next read sees it: cached pages are of an older version.
+    fn write<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Desk) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (tenant_id, now_ms) = (self.id.clone(), self.now_ms());
+        let ids = Sequence::begin(now_ms, &self.store.chance)?;
+        let done = self
+            .store
+            .write(move |connection| act(&Desk { connection, tenant_id: &tenant_id, now_ms, ids: &ids }));
+        self.store.versions.bump(&self.id);
+        done
+    }
 }
 
 /// What somebody opens the database for.
@@ -77,11 +128,16 @@ impl Store {
         clock: Clock,
         chance: Chance,
     ) -> Result<Store, Error> {
-        let connection = file::open(path, purpose, &clock)?;
+        let path = &file::resolve(path);
+        let connection = file::open(path, purpose, &clock, &chance)?;
         let keys = Arc::new(KeyRing::default());
+        let versions = Arc::new(Versions::default());
         let on_foreign_change = {
-            let keys = Arc::clone(&keys);
-            move || keys.forget_all()
+            let (keys, versions) = (Arc::clone(&keys), Arc::clone(&versions));
+            move || {
+                keys.forget_all();
+                versions.bump_all();
+            }
         };
         let writer = Writer::start(connection, on_foreign_change)?;
         let manager = SqliteConnectionManager::file(path)
@@ -94,17 +150,12 @@ impl Store {
             .connection_timeout(READER_WAIT)
             .build(manager)
             .map_err(|cause| Error::internal("opening readers", cause))?;
-        Ok(Store { path: path.to_owned(), clock, chance, readers, writer, keys, keys_max })
+        Ok(Store { clock, chance, readers, writer, keys, keys_max, versions })
     }
 
-    /// Where the database is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The handle to the tenant for which a key acts.
-    pub fn tenant(&self, key: Arc<LiveKey>) -> Tenant<'_> {
-        Tenant { store: self, key }
+    /// The handle to a tenant, by its id.
+    pub fn tenant(&self, id: &str) -> Tenant<'_> {
+        Tenant { store: self, id: id.to_owned() }
     }
 
     /// Can rows be read? For the health check.

@@ -1,7 +1,8 @@
 //! Rate windows, so that a restart forgives nothing.
 //!
-//! Times are stored as distances from the moment of saving: what a clock that was
-//! set in between says does not matter, only how long the process was away.
+//! Times are stored as distances from the moment of saving, and how long the process was
+//! away is told by the wall clock. If that was set back meanwhile, counts are forgotten;
+//! a block is kept, though never for longer than a block lasts.
 
 use super::{Store, failed};
 use crate::domain::limit::{EXCEEDANCE_MEMORY_MS, WINDOW_MS, Window};
@@ -51,31 +52,33 @@ impl SavedWindow {
     }
 
     /// The window as it is now, `origin` being the monotonic reading that stands for `wall_ms`.
-    /// A row from the future (the clock was set back) counts as saved this moment; a block never
-    /// lasts longer than `block_ms`.
     pub fn revive(&self, origin: u64, wall_ms: i64, block_ms: u64) -> Window {
-        let away = u64::try_from(wall_ms - self.saved_at_ms).unwrap_or(0);
+        let left =
+            self.blocked_until_ms.map(|until| u64::try_from(until - wall_ms).unwrap_or(0).min(block_ms));
+        let blocked_until = left.filter(|left| *left > 0).map(|left| origin + left);
+        let Ok(away) = u64::try_from(wall_ms - self.saved_at_ms) else {
+            return Window { blocked_until, ..Window::default() };
+        };
         let still = |ages: &[u32], memory: u64| -> Vec<u64> {
             let ages = ages.iter().map(|age| u64::from(*age) + away).filter(|age| *age < memory);
             ages.map(|age| origin.saturating_sub(age)).collect()
         };
-        let left =
-            self.blocked_until_ms.map(|until| u64::try_from(until - wall_ms).unwrap_or(0).min(block_ms));
         Window {
             admissions: still(&self.admission_ages_ms, WINDOW_MS).into(),
             exceedances: still(&self.exceedance_ages_ms, EXCEEDANCE_MEMORY_MS),
-            blocked_until: left.filter(|left| *left > 0).map(|left| origin + left),
+            blocked_until,
         }
     }
 }
 
 impl Store {
-    /// Stores windows, replacing what was there; idle ones are removed.
-    pub fn save_windows(&self, windows: Vec<SavedWindow>) -> Result<(), Error> {
-        if windows.is_empty() {
-            return Ok(());
-        }
-        self.write(move |connection| windows.iter().try_for_each(|window| save(connection, window)))
+    /// Stores windows, replacing what was there; idle ones are removed. They are taken on the writer's
+    /// thread, in the order of the queue, so that no older picture overwrites a younger one.
+    pub fn save_windows(
+        &self,
+        take: impl FnOnce() -> Vec<SavedWindow> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.write(move |connection| take().iter().try_for_each(|window| save(connection, window)))
     }
 
     /// All stored windows.
@@ -164,6 +167,10 @@ mod tests {
         let saved = SavedWindow::of(&window(), "tnt_1", "key_1", "v1", 70_000, 1_000_000);
         let back = saved.revive(0, 0, 300_000);
         assert_eq!(back.blocked_until, Some(300_000), "a block never lasts longer than a block");
+        assert!(
+            back.admissions.is_empty() && back.exceedances.is_empty(),
+            "stamps of the future count for nothing"
+        );
         assert!(saved.revive(0, i64::MAX / 2, 300_000).is_idle(0));
     }
 }

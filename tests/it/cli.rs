@@ -182,3 +182,79 @@ fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
         place.serve().get("/api/healthz").send().status == 200
     });
 }
+
+#[test]
+fn many_first_commands_at_once_make_one_database_and_lose_nothing() {
+    let place = Workplace::new();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let place = &place;
+            scope.spawn(move || place.done(&["tenant", "create", &format!("Bank {number}")]));
+        }
+    });
+    let list = place.done(&["tenant", "list"]);
+    for number in 0..6 {
+        assert!(list.contains(&format!("Bank {number}")), "{list}");
+    }
+    let left: Vec<String> = std::fs::read_dir(place.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains(".new"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_second_server_through_a_link_is_refused_too() {
+    let place = Workplace::new();
+    let _server = place.serve();
+    std::os::unix::fs::symlink(place.db(), place.folder.path().join("link.db")).unwrap();
+    let line = place.failed(&["serve", "--listen", "127.0.0.1:0", "--db", "link.db"], 1);
+    assert!(line.contains("in use by another"), "{line}");
+}
+
+#[test]
+fn a_stop_right_after_the_start_is_orderly() {
+    for _ in 0..20 {
+        let place = Workplace::new();
+        let server = place.serve();
+        assert!(server.stop(Duration::from_secs(15)).success());
+    }
+}
+
+#[test]
+fn a_listed_name_cannot_command_the_terminal() {
+    let place = Workplace::new();
+    place.done(&["tenant", "create", "A"]);
+    place.done(&["key", "create", "--tenant", "A", "--name", "x\nkey_FAKE \u{1b}[31mroot"]);
+    let list = place.done(&["key", "list", "--tenant", "A"]);
+    assert_eq!(list.lines().count(), 2, "{list}");
+    assert!(!list.contains('\u{1b}'));
+}
+
+#[test]
+fn a_key_that_nobody_could_see_is_an_error() {
+    let place = Workplace::new();
+    place.done(&["tenant", "create", "A"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = place
+        .command(&["key", "create", "--tenant", "A", "--name", "k"])
+        .stdout(full)
+        .output()
+        .unwrap()
+        .status;
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_database_that_others_could_read_is_made_private_and_a_protected_one_can_be_checked() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Workplace::new();
+    place.done(&["tenant", "create", "A"]);
+    let set = |mode| std::fs::set_permissions(place.db(), std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o400);
+    assert!(place.done(&["check"]).contains("sound"));
+    set(0o644);
+    place.done(&["tenant", "list"]);
+    assert_eq!(mode(&place.db()), 0o600);
+}

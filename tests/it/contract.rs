@@ -24,6 +24,9 @@ fn sample(route: &Route) -> Option<Value> {
             "name": "w", "channel": "slack", "url": "https://hooks.slack.com/services/x", "events": ["finding.created"],
         }),
         "WebhookPatch" => json!({ "active": false }),
+        "NewFinding" => json!({ "title": "a finding", "severity": "low" }),
+        "FindingPatch" => json!({ "status": "in_progress" }),
+        "TestCasePatch" => json!({ "status": "in_progress" }),
         other => panic!("no sample for the form {other}"),
     })
 }
@@ -39,12 +42,12 @@ fn unlimited() -> House {
 #[test]
 fn without_a_live_key_every_keyed_route_is_401_with_one_and_the_same_body() {
     let house = unlimited();
-    let unknown = "hfast_0000000000000000000000000000000000000000";
+    let unknown = holdfast::domain::key::Secret::make(&holdfast::chance::Chance::seeded(9)).unwrap();
     for route in keyed() {
         let call = || house.call(route.verb.name(), &target(route));
         let bodies = [
             call().expect(401),
-            call().key(unknown).expect(401),
+            call().key(unknown.reveal()).expect(401),
             call().key("nonsense").expect(401),
             call().key(&house.ours.expired).expect(401),
             call().key(&house.ours.revoked).expect(401),
@@ -72,6 +75,19 @@ fn a_key_without_the_permission_gets_403_before_anything_else_is_looked_at() {
     }
 }
 
+/// What a good request gets: an object of the tenant's own is not there for the id `unused`.
+fn expected_status(route: &Route) -> u16 {
+    match (route.handler.is_available(), is_own_object(route)) {
+        (false, _) => 501,
+        (true, true) => 404,
+        (true, false) => route.gives.status(),
+    }
+}
+
+fn is_own_object(route: &Route) -> bool {
+    route.path.contains('{') && route.handler.scope() == Scope::Tenant
+}
+
 #[test]
 fn the_right_key_reaches_every_route() {
     let house = unlimited();
@@ -81,7 +97,7 @@ fn the_right_key_reaches_every_route() {
             call = call.json(&body);
         }
         let answer = call.send();
-        let expected = if route.handler.is_available() { route.gives.status() } else { 501 };
+        let expected = expected_status(route);
         assert_eq!(answer.status, expected, "{}: {}", route.name(), String::from_utf8_lossy(&answer.body));
         assert_eq!(answer.header("x-api-version"), (route.tier == Tier::V1).then_some("2026-11-01"));
     }
@@ -91,7 +107,9 @@ fn the_right_key_reaches_every_route() {
 fn v1_takes_either_header_and_v2_only_bearer() {
     let house = unlimited();
     let ours = &house.ours;
-    for route in keyed().filter(|route| route.verb == Verb::Get && route.handler.is_available()) {
+    for route in keyed()
+        .filter(|route| route.verb == Verb::Get && route.handler.is_available() && !is_own_object(route))
+    {
         let call = || house.get(&target(route));
         let plain = if route.tier == Tier::V1 { 200 } else { 401 };
         call().header("X-API-Key", &ours.reader).expect(plain);
@@ -132,7 +150,9 @@ fn head_answers_like_get_without_a_body() {
         let head = house.call("HEAD", &target(route)).key(&house.ours.reader).send();
         assert_eq!(head.status, get.status, "{}", route.name());
         assert!(head.body.is_empty(), "{}", route.name());
-        for name in ["content-type", "content-length", "etag", "cache-control"] {
+        // What the service tells of itself changes from one request to the next.
+        let length = if route.tier == Tier::Service { "content-type" } else { "content-length" };
+        for name in ["content-type", length, "etag", "cache-control"] {
             assert_eq!(head.header(name), get.header(name), "{} {name}", route.name());
         }
     }
@@ -141,7 +161,9 @@ fn head_answers_like_get_without_a_body() {
 #[test]
 fn a_successful_get_has_an_etag_that_gives_304_and_operational_routes_have_none() {
     let house = unlimited();
-    for route in ROUTES.iter().filter(|route| route.verb == Verb::Get && route.handler.is_available()) {
+    let there =
+        |route: &&Route| route.verb == Verb::Get && route.handler.is_available() && !is_own_object(route);
+    for route in ROUTES.iter().filter(there) {
         let call = || house.get(&target(route)).key(&house.ours.reader);
         let first = call().expect(200);
         let Some(etag) = first.header("etag").map(str::to_owned) else {

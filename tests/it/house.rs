@@ -31,7 +31,7 @@ pub struct House {
     pub config: Config,
     pub ours: Keys,
     /// Another tenant's, so that foreign rows always exist.
-    _theirs: Keys,
+    pub theirs: Keys,
     /// Goes when the house goes.
     _folder: TempDir,
 }
@@ -61,7 +61,7 @@ impl House {
         })
         .unwrap();
         let (ours, theirs) = keys.unwrap();
-        House { service: Some(service), clock, config, ours, _theirs: theirs, _folder: folder }
+        House { service: Some(service), clock, config, ours, theirs, _folder: folder }
     }
 
     pub fn service(&self) -> &Service {

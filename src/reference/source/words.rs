@@ -1,25 +1,4 @@
-//! Closed sets of words: an enum, its names, and nothing beside them.
-
-/// Declares an enum whose variants are words in the data, read and written by name.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-        pub enum $name {
-            $(#[doc = $word] #[serde(rename = $word)] $variant,)+
-        }
-
-        impl $name {
-            /// Every word of the set.
-            pub const NAMES: &'static [&'static str] = &[$($word),+];
-
-            /// The word.
-            pub fn name(self) -> &'static str {
-                match self { $($name::$variant => $word),+ }
-            }
-        }
-    };
-}
+//! The closed sets of words in the reference data.
 
 words! {
     /// How pressing something is.

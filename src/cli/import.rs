@@ -1,0 +1,65 @@
+//! `holdfast import`: a file of a tenant's data, all of it or nothing.
+
+use super::{Context, print};
+use crate::domain::import::{Import, PARTS, part, read_json, read_table};
+use crate::error::{Error, Faults};
+use crate::store::Purpose;
+use std::path::Path;
+
+/// Reads, checks and stores a file. Each fault is a line of its own.
+pub fn import(
+    context: &Context,
+    tenant: &str,
+    file: &Path,
+    kind: Option<&str>,
+    events: bool,
+) -> Result<(), Error> {
+    let bytes = std::fs::read(file)
+        .map_err(|cause| Error::invalid(format!("{} cannot be read: {cause}", file.display())))?;
+    let is_csv = kind.is_some() || file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    let import = if is_csv { read_csv(&bytes, kind) } else { read_json(&bytes) }.map_err(one_a_line)?;
+    let store = context.store(Purpose::Administer)?;
+    let imported = store.tenant_id(tenant).and_then(|id| store.tenant(&id).import(import, events));
+    let closed = store.close();
+    let imported = match imported {
+        Err(Error::Invalid(faults)) => return Err(one_a_line(faults)),
+        imported => imported?,
+    };
+    closed?;
+    print(&format!("{} added, {} updated\n", imported.added, imported.updated))
+}
+
+fn read_csv(bytes: &[u8], kind: Option<&str>) -> Result<Import, Faults> {
+    let whole = |summary: String| Faults { summary, ..Faults::default() };
+    let kinds: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
+    let part = kind
+        .and_then(part)
+        .ok_or_else(|| whole(format!("a CSV file needs --kind, one of: {}", kinds.join(", "))))?;
+    // A byte order mark is what Excel puts in front.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
+    let broken = |fault: csv::Error| whole(format!("the file is not valid CSV: {fault}"));
+    let header: Vec<String> =
+        reader.headers().map_err(broken)?.iter().map(|name| name.trim().to_owned()).collect();
+    let mut records = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(broken)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        records.push((line, record.iter().map(str::to_owned).collect()));
+    }
+    read_table(part, &header, records.into_iter())
+}
+
+/// Standard error gets every fault on a line; the last line sums up.
+fn one_a_line(faults: Faults) -> Error {
+    if faults.fields.is_empty() {
+        return Error::Invalid(faults);
+    }
+    use std::io::Write;
+    let mut out = std::io::stderr();
+    for (name, reason) in &faults.fields {
+        let _ = writeln!(out, "{name}: {reason}");
+    }
+    let count = faults.fields.len() + faults.more;
+    Error::invalid(format!("nothing was imported: {count} faults"))
+}

@@ -1,0 +1,93 @@
+//! Checked values: what a form let through, ready to be set into a noun's fields.
+
+use super::day::Day;
+use crate::clock::parse_rfc3339;
+use serde_json::{Map, Value};
+
+/// A body that passed its form: only known fields, switches as booleans.
+#[derive(Debug, Default, Clone)]
+pub struct Values(Map<String, Value>);
+
+impl Values {
+    /// Only a form makes these.
+    pub(super) fn new(checked: Map<String, Value>) -> Values {
+        Values(checked)
+    }
+
+    /// A text field that was given and is not null.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// The value as it came, null included.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// Puts another text in a field's place.
+    pub fn replace_text(&mut self, name: &str, text: String) {
+        self.0.insert(name.to_owned(), Value::String(text));
+    }
+
+    /// Is there nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sets a text that must always be there, if it was given.
+    pub fn set_text(&self, name: &str, slot: &mut String) {
+        if let Some(text) = self.text(name) {
+            text.clone_into(slot);
+        }
+    }
+
+    /// Sets a text that may be absent: null and the empty text clear it.
+    pub fn set_optional_text(&self, name: &str, slot: &mut Option<String>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        }
+    }
+
+    /// Sets a word of a closed set, if it was given.
+    pub fn set_word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, slot: &mut T) {
+        if let Some(word) = self.text(name).and_then(parse) {
+            *slot = word;
+        }
+    }
+
+    /// Sets a day that may be absent; null clears it.
+    pub fn set_day(&self, name: &str, slot: &mut Option<Day>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_str().and_then(Day::parse);
+        }
+    }
+
+    /// Sets a moment that may be absent; null clears it.
+    pub fn set_time(&self, name: &str, slot: &mut Option<i64>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_str().and_then(parse_rfc3339);
+        }
+    }
+
+    /// Sets a list of texts, if it was given.
+    pub fn set_texts(&self, name: &str, slot: &mut Vec<String>) {
+        if let Some(items) = self.get(name).and_then(Value::as_array) {
+            *slot = items.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        }
+    }
+
+    /// A number, if it was given and is not null.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::as_f64)
+    }
+
+    /// A whole number, if it was given.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(Value::as_i64)
+    }
+
+    /// A switch, if it was given.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        self.get(name).and_then(Value::as_bool)
+    }
+}

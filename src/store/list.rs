@@ -1,0 +1,135 @@
+//! Lists of a tenant's rows: filter, total and page in one read transaction.
+
+use crate::domain::page::Page;
+use crate::domain::query::Query;
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+/// A page of rows and how many there are in all.
+#[derive(Debug)]
+pub struct Listed<T> {
+    /// The page's rows.
+    pub items: Vec<T>,
+    /// Rows that match, on this page or not.
+    pub total: u64,
+    /// The page that was applied.
+    pub page: Page,
+}
+
+/// The conditions of a list, beginning with whose rows they are.
+pub struct Filter {
+    clauses: String,
+    values: Vec<Value>,
+}
+
+impl Filter {
+    /// All rows of a tenant.
+    pub fn of_tenant(tenant_id: &str) -> Filter {
+        Filter { clauses: "tenant_id = ?1".into(), values: vec![Value::from(tenant_id.to_owned())] }
+    }
+
+    /// A column must have this value, if one is asked for.
+    pub fn equals(mut self, column: &'static str, wanted: Option<&str>) -> Filter {
+        if let Some(wanted) = wanted {
+            self.values.push(Value::from(wanted.to_owned()));
+            self.clauses.push_str(&format!(" and {column} = ?{}", self.values.len()));
+        }
+        self
+    }
+
+    /// A further condition, as it is.
+    pub fn and(mut self, clause: &str) -> Filter {
+        self.clauses.push_str(" and ");
+        self.clauses.push_str(clause);
+        self
+    }
+
+    /// A further condition with a value; `?` stands for it.
+    pub fn and_with(mut self, clause: &str, value: impl Into<Value>) -> Filter {
+        self.values.push(value.into());
+        let clause = clause.replace('?', &format!("?{}", self.values.len()));
+        self.and(&clause)
+    }
+
+    /// Every word of the query's `search` must occur in one of the columns.
+    pub fn search(mut self, columns: &[&'static str], query: &Query) -> Filter {
+        let text: Vec<String> = columns.iter().map(|column| format!("coalesce({column}, '')")).collect();
+        let text = text.join(" || ' ' || ");
+        for word in query.get("search").unwrap_or_default().split_whitespace() {
+            self = self.and_with(&format!("instr(fold({text}), ?) > 0"), word.to_lowercase());
+        }
+        self
+    }
+
+    /// How many rows match.
+    pub fn count(&self, connection: &Connection, table: &'static str) -> rusqlite::Result<u64> {
+        let sql = format!("select count(*) from {table} where {}", self.clauses);
+        let count: i64 =
+            connection.prepare_cached(&sql)?.query_row(params_from_iter(&self.values), |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// The matching rows of a page, newest first: an identifier begins with its time.
+    pub fn page<T>(
+        &self,
+        connection: &Connection,
+        select: &str,
+        page: Page,
+        map: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        let sql = format!(
+            "{select} where {} order by id desc limit {} offset {}",
+            self.clauses,
+            page.limit,
+            page.offset.min(i64::MAX as u64)
+        );
+        let mut rows = connection.prepare_cached(&sql)?;
+        let items = rows.query_map(params_from_iter(&self.values), map)?;
+        items.collect()
+    }
+}
+
+/// Filter, total and page of one moment.
+pub fn list<T>(
+    connection: &Connection,
+    table: &'static str,
+    select: &str,
+    filter: &Filter,
+    page: Page,
+    map: impl FnMut(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Listed<T>> {
+    let moment = connection.unchecked_transaction()?;
+    let total = filter.count(&moment, table)?;
+    let items = filter.page(&moment, select, page, map)?;
+    Ok(Listed { items, total, page })
+}
+
+/// A word of a closed set out of a column. An unknown one is a damaged row.
+pub fn word<T>(row: &Row, column: &str, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let index = row.as_ref().column_index(column)?;
+    let text = row.get_ref(index)?.as_str().map_err(|cause| damaged(index, cause))?;
+    parse(text).ok_or_else(|| damaged(index, format!("`{text}` is none of the words of {column}")))
+}
+
+/// A day out of a column that may be empty.
+pub fn day(row: &Row, column: &str) -> rusqlite::Result<Option<crate::domain::day::Day>> {
+    let index = row.as_ref().column_index(column)?;
+    let text = row.get_ref(index)?.as_str_or_null().map_err(|cause| damaged(index, cause))?;
+    Ok(text.and_then(crate::domain::day::Day::parse))
+}
+
+/// A list of texts out of a column that holds a JSON array.
+pub fn texts(row: &Row, column: &str) -> rusqlite::Result<Vec<String>> {
+    let index = row.as_ref().column_index(column)?;
+    let text = row.get_ref(index)?.as_str().map_err(|cause| damaged(index, cause))?;
+    serde_json::from_str(text).map_err(|cause| damaged(index, cause))
+}
+
+/// A list of texts for a column that holds a JSON array.
+pub fn json_array(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+fn damaged(index: usize, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, cause.into())
+}

@@ -1,0 +1,109 @@
+//! Programmes, with what is counted in them.
+
+use super::list::{Filter, Listed, day, list, word};
+use super::{Desk, Tenant, failed};
+use crate::domain::programme::{Framework, Programme, Status, progress_pct};
+use crate::domain::query::Query;
+use crate::error::Error;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+const SELECT: &str = "select id, external_id, name, description, framework, status, owner, starts_on, ends_on,
+  created_at, updated_at,
+  (select count(*) from test_case
+   where test_case.tenant_id = programme.tenant_id and programme_id = programme.id) as cases,
+  (select count(*) from test_case
+   where test_case.tenant_id = programme.tenant_id and programme_id = programme.id and status <> 'cancelled') as counted,
+  (select count(*) from test_case
+   where test_case.tenant_id = programme.tenant_id and programme_id = programme.id
+     and status in ('passed', 'failed')) as done,
+  (select count(*) from finding
+   where finding.tenant_id = programme.tenant_id and programme_id = programme.id
+     and status in ('open', 'in_progress', 'resolved')) as open_findings
+  from programme";
+
+impl Tenant<'_> {
+    /// A page of programmes.
+    pub fn programmes(&self, query: &Query) -> Result<Listed<Programme>, Error> {
+        let filter = Filter::of_tenant(&self.id)
+            .equals("status", query.get("status"))
+            .equals("framework", query.get("framework"))
+            .search(&["name", "description", "owner", "id"], query);
+        self.read(|connection| list(connection, "programme", SELECT, &filter, query.page(), of_row))
+    }
+
+    /// One programme.
+    pub fn programme(&self, id: &str) -> Result<Programme, Error> {
+        self.read(|connection| find(connection, &self.id, id).optional())?.ok_or(Error::NotFound("programme"))
+    }
+}
+
+pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<Programme> {
+    connection
+        .prepare_cached(&format!("{SELECT} where tenant_id = ?1 and id = ?2"))?
+        .query_row((tenant_id, id), of_row)
+}
+
+pub(super) fn insert(desk: &Desk, programme: &Programme) -> Result<(), Error> {
+    desk.connection
+        .prepare_cached(
+            "insert into programme (tenant_id, id, external_id, name, description, framework, status, owner, starts_on,
+               ends_on, updated_at, created_at)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )
+        .and_then(|mut row| {
+            bind(&mut row, desk, programme)?;
+            row.raw_bind_parameter(12, programme.created_at)?;
+            row.raw_execute()
+        })
+        .map(|_| ())
+        .map_err(failed)
+}
+
+pub(super) fn update(desk: &Desk, programme: &Programme) -> Result<(), Error> {
+    desk.connection
+        .prepare_cached(
+            "update programme set external_id = ?3, name = ?4, description = ?5, framework = ?6, status = ?7,
+               owner = ?8, starts_on = ?9, ends_on = ?10, updated_at = ?11
+             where tenant_id = ?1 and id = ?2",
+        )
+        .and_then(|mut row| {
+            bind(&mut row, desk, programme)?;
+            row.raw_execute()
+        })
+        .map(|_| ())
+        .map_err(failed)
+}
+
+/// The columns that insert and update share, in one order.
+fn bind(row: &mut rusqlite::Statement, desk: &Desk, programme: &Programme) -> rusqlite::Result<()> {
+    row.raw_bind_parameter(1, desk.tenant_id)?;
+    row.raw_bind_parameter(2, &programme.id)?;
+    row.raw_bind_parameter(3, &programme.external_id)?;
+    row.raw_bind_parameter(4, &programme.name)?;
+    row.raw_bind_parameter(5, &programme.description)?;
+    row.raw_bind_parameter(6, programme.framework.name())?;
+    row.raw_bind_parameter(7, programme.status.name())?;
+    row.raw_bind_parameter(8, &programme.owner)?;
+    row.raw_bind_parameter(9, programme.starts_on.map(|day| day.to_string()))?;
+    row.raw_bind_parameter(10, programme.ends_on.map(|day| day.to_string()))?;
+    row.raw_bind_parameter(11, programme.updated_at)
+}
+
+fn of_row(row: &Row) -> rusqlite::Result<Programme> {
+    Ok(Programme {
+        id: row.get("id")?,
+        external_id: row.get("external_id")?,
+        name: row.get("name")?,
+        description: row.get("description")?,
+        framework: word(row, "framework", Framework::parse)?,
+        status: word(row, "status", Status::parse)?,
+        owner: row.get("owner")?,
+        starts_on: day(row, "starts_on")?,
+        ends_on: day(row, "ends_on")?,
+        test_case_count: row.get("cases")?,
+        open_finding_count: row.get("open_findings")?,
+        progress_pct: progress_pct(row.get("done")?, row.get("counted")?),
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
