@@ -10,7 +10,7 @@ use std::path::Path;
 /// Held as long as it lives.
 #[derive(Debug)]
 pub struct ServerLock {
-    _file: File,
+    file: File,
 }
 
 impl ServerLock {
@@ -26,11 +26,18 @@ impl ServerLock {
             .open(beside(path, "lock"))
             .map_err(|cause| cannot(&cause))?;
         match file.try_lock() {
-            Ok(()) => Ok(ServerLock { _file: file }),
+            Ok(()) => Ok(ServerLock { file }),
             Err(TryLockError::WouldBlock) => {
                 Err(refusal(path, "is in use by another Holdfast server; stop that one first"))
             }
             Err(TryLockError::Error(cause)) => Err(cannot(&cause)),
         }
+    }
+}
+
+impl Drop for ServerLock {
+    /// Closing alone would not do: a process that was started meanwhile may still hold a copy of the file.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
     }
 }
