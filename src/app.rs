@@ -3,6 +3,7 @@
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::timeline::Synced;
 use crate::error::Error;
 use crate::limiter::Limiter;
 use crate::meter::Meter;
@@ -50,6 +51,22 @@ impl App {
             store,
             limiter,
         })
+    }
+
+    /// Brings the timeline in line with this build's milestones and the operator's file.
+    pub fn sync_timeline(&self) -> Result<Synced, Error> {
+        let wanted = self.reference.milestones_with(self.config.timeline_file.as_deref())?;
+        self.store.sync_timeline(wanted)
+    }
+
+    /// The same at start, where a faulty file is no reason to stay down: this build's milestones do.
+    pub fn sync_timeline_at_start(&self) -> Result<Synced, Error> {
+        let synced = self.sync_timeline();
+        let Err(Error::Invalid(faults)) = &synced else { return synced };
+        log::warn!(
+            "HOLDFAST_TIMELINE_FILE is left out, and this build's milestones are used alone: {faults}"
+        );
+        self.store.sync_timeline(self.reference.milestones()?)
     }
 
     /// Stores what is only in memory: rate counts and the uses of keys.

@@ -57,6 +57,11 @@ pub static SETTINGS: &[Setting] = &[
     setting("HOLDFAST_V1_BURST", "100", "API v1: requests per minute and key that are served at the most."),
     setting("HOLDFAST_V1_BLOCK_SECONDS", "300", "API v1: how long the third exceedance blocks a key."),
     setting("HOLDFAST_V2_LIMIT", "60", "API v2: requests per minute and key."),
+    setting(
+        "HOLDFAST_TIMELINE_FILE",
+        "",
+        "JSON file with milestones of your own for the compliance timeline; read at start and by its sync.",
+    ),
     setting("HOLDFAST_KEYS_MAX", "1000", "Live keys per tenant at the most."),
     setting("HOLDFAST_CONNECTIONS_MAX", "10240", "Open connections at the most."),
 ];
@@ -80,6 +85,8 @@ pub struct Config {
     pub log: log::LevelFilter,
     /// Rate limits, unless they are off.
     pub limits: Option<Limits>,
+    /// Milestones of the operator's own.
+    pub timeline_file: Option<PathBuf>,
     /// Live keys per tenant at the most.
     pub keys_max: usize,
     /// Open connections at the most.
@@ -147,6 +154,7 @@ impl Config {
             contact: reader.optional("HOLDFAST_CONTACT"),
             log: reader.parsed("HOLDFAST_LOG", "one of: off, error, warn, info, debug, trace")?,
             limits: reader.limits()?,
+            timeline_file: reader.optional("HOLDFAST_TIMELINE_FILE").map(PathBuf::from),
             keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
             patience: Patience::default(),

@@ -3,15 +3,16 @@
 //! A row is all there is to a route: the router, the gate, the checks, the indexes,
 //! the counters and the OpenAPI document are derived from it.
 
-use crate::api::{index, openapi, ops, public as platform, v1 as api};
+use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::key::NEW_KEY;
 use crate::domain::permission::Permission::{ManageKeys, Write};
 use crate::domain::risk::THRESHOLD_PATCH;
 use crate::domain::test_case::TEST_CASE_PATCH;
+use crate::domain::timeline::NOTHING;
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
 use crate::http::route::Gives::{Created, Csv, List, Nothing};
-use crate::http::route::Handler::{AtStart, Filtered, Later, Service, Shared, Tenant, Whole};
+use crate::http::route::Handler::{AtStart, Filtered, Later, Platform, Service, Shared, Tenant, Whole};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
 use crate::http::route::{Route, Scope, public, service, v1, v2};
 use crate::reference::dataset::{
@@ -109,9 +110,14 @@ pub static ROUTES: &[Route] = &[
     v1(Get, "/api/v1/exports/measures/json", AtStart(api::measure::export_json))
         .says("All target measures as JSON."),
     // API v1: compliance timeline
-    v1(Get, "/api/v1/compliance-timeline", Later(Scope::Platform)).gives(List).says("Compliance milestones."),
-    v1(Post, "/api/v1/compliance-timeline/sync", Later(Scope::Platform))
+    v1(Get, "/api/v1/compliance-timeline", Platform(api::timeline::list))
+        .asks(api::timeline::PARAMS)
+        .gives(List)
+        .says("Compliance milestones."),
+    v1(Post, "/api/v1/compliance-timeline/sync", Platform(api::timeline::sync))
         .needs(Write)
+        .takes(&NOTHING)
+        .optional_body()
         .says("Synchronise the timeline."),
     // API v1: concentration risk
     v1(Post, "/api/v1/concentration-risk/analyze", Later(Scope::Tenant))
@@ -162,7 +168,10 @@ pub static ROUTES: &[Route] = &[
     v2("/api/v2/vendor-scorecard", Filtered(&VENDOR_SCORECARD)).says("Vendor scorecard."),
     v2("/api/v2/incident-drills", Filtered(&INCIDENT_DRILLS)).says("Incident drill scenarios."),
     v2("/api/v2/gap-analysis", Filtered(&GAP_ANALYSIS)).says("Framework gap analysis."),
-    v2("/api/v2/compliance-timeline", Later(Scope::Platform)).gives(List).says("Compliance milestones."),
+    v2("/api/v2/compliance-timeline", Platform(api_v2::timeline::list))
+        .asks(api_v2::timeline::PARAMS)
+        .gives(List)
+        .says("Compliance milestones."),
     v2("/api/v2/compliance-training", Filtered(&TRAINING)).says("Training modules."),
     v2("/api/v2/vendor-risk-assessment", Filtered(&VENDOR_QUESTIONS))
         .says("Vendor risk assessment questions."),
@@ -207,6 +216,7 @@ mod tests {
     fn every_write_needs_a_permission_and_only_writes_take_a_body() {
         for route in ROUTES {
             assert_eq!(route.verb != Get, route.needs.is_some(), "{}", route.name());
+            assert!(route.takes.is_some() || !route.optional_body, "{}", route.name());
             assert!(route.takes.is_none() || matches!(route.verb, Post | Put | Patch), "{}", route.name());
         }
     }
@@ -235,6 +245,8 @@ mod tests {
         for route in ROUTES {
             let operational = matches!(route.handler, Handler::Service(_));
             assert!(!operational || route.tier == Tier::Service, "{}", route.name());
+            let platform = matches!(route.handler, Handler::Platform(_));
+            assert!(!platform || route.tier.checks_query(), "{}", route.name());
             assert!(
                 !matches!(route.handler, Handler::Tenant(_)) || route.tier == Tier::V1,
                 "{}",
@@ -252,6 +264,7 @@ mod tests {
                 | Handler::Service(_)
                 | Handler::Shared(_)
                 | Handler::Tenant(_)
+                | Handler::Platform(_)
                 | Handler::Later(_) => false,
             });
             assert!(reached, "{}", dataset.slug);

@@ -52,6 +52,7 @@ impl Service {
         config.listen = address;
         lower_to_what_the_system_allows(&mut config);
         let app = App::open(config, clock, chance, routes.iter().map(Route::name).collect())?;
+        app.sync_timeline_at_start()?;
         before(&app)?;
         let house = Arc::new(House::new(app, routes)?);
         let clockwork = Clockwork::start(Arc::clone(&house))?;

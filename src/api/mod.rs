@@ -7,3 +7,4 @@ pub mod ops;
 pub mod public;
 pub mod spreadsheet;
 pub mod v1;
+pub mod v2;

@@ -79,7 +79,7 @@ fn operation(route: &Route, limits: Option<&Limits>) -> Value {
     }
     if let Some(form) = route.takes {
         operation["requestBody"] = json!({
-            "required": true,
+            "required": !route.optional_body,
             "content": { "application/json": { "schema": reference_to(form.name) } },
         });
     }

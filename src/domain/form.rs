@@ -318,6 +318,9 @@ impl Form {
 
     fn unknown_reason(&self) -> String {
         let known: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        if known.is_empty() {
+            return "is not a known field; there are none".into();
+        }
         format!("is not a known field; known are: {}", known.join(", "))
     }
 }

@@ -19,20 +19,30 @@ pub fn object(body: &[u8]) -> Result<Map<String, Value>, Faults> {
     if body.is_empty() {
         return Err(whole("a JSON object is needed as the body, and it is empty".into()));
     }
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let twice = RefCell::new(None);
-    let value = Strict { depth: 0, twice: &twice }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|fault| match twice.take() {
-            Some(name) => Faults::one(&name, "comes twice; give it once"),
-            None => whole(format!("the body is not valid JSON: {fault}")),
-        })?;
+    let value = value(body).map_err(|mut faults| {
+        if faults.fields.is_empty() {
+            faults.summary = format!("the body is {}", faults.summary);
+        }
+        faults
+    })?;
     let kind = kind_of(&value);
     let Value::Object(fields) = value else {
         return Err(whole(format!("the body must be a JSON object, not {kind}")));
     };
     Ok(fields)
+}
+
+/// Reads any JSON value as strictly as a body.
+pub fn value(text: &[u8]) -> Result<Value, Faults> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let twice = RefCell::new(None);
+    Strict { depth: 0, twice: &twice }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|fault| match twice.take() {
+            Some(name) => Faults::one(&name, "comes twice; give it once"),
+            None => Faults { summary: format!("not valid JSON: {fault}"), ..Faults::default() },
+        })
 }
 
 /// The name of a value's type, with its article.

@@ -20,6 +20,7 @@ pub mod programme;
 pub mod query;
 pub mod risk;
 pub mod test_case;
+pub mod timeline;
 pub mod user;
 pub mod values;
 pub mod webhook;

@@ -97,6 +97,7 @@ impl House {
                     | Handler::Shared(_)
                     | Handler::Filtered(_)
                     | Handler::Tenant(_)
+                    | Handler::Platform(_)
                     | Handler::Later(_) => return Ok(None),
                 };
                 Ok(Some(Arc::new(prepared)))
@@ -242,7 +243,7 @@ impl House {
             Handler::Tenant(answer) => {
                 answer(request, &self.app.store.tenant(&request.caller()?.key.tenant_id))
             }
-
+            Handler::Platform(answer) => answer(request, &self.app),
             Handler::Filtered(dataset) => {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }
@@ -261,6 +262,7 @@ impl House {
             false => Ok(Query::default()),
         };
         let values = match route.takes {
+            Some(form) if route.optional_body && body.is_empty() => form.check(&Default::default()),
             Some(form) => json::object(body).and_then(|object| form.check(&object)),
             None => Ok(Default::default()),
         };

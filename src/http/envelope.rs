@@ -19,10 +19,19 @@ pub fn v1_item(data: Value) -> Value {
     json!({ "data": data, "meta": { "version": V1_VERSION } })
 }
 
-/// A page of a tenant's objects in the v1 envelope.
+/// A page of stored objects in the v1 envelope.
 pub fn v1_list<T: Serialize>(listed: &Listed<T>) -> Answer {
+    stored_page(listed, V1_VERSION)
+}
+
+/// A page of stored objects in the v2 envelope.
+pub fn v2_list<T: Serialize>(listed: &Listed<T>) -> Answer {
+    stored_page(listed, V2_VERSION)
+}
+
+fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str) -> Answer {
     let meta = json!({
-        "version": V1_VERSION,
+        "version": version,
         "count": listed.items.len(),
         "total": listed.total,
         "limit": listed.page.limit,

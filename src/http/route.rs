@@ -29,6 +29,8 @@ pub struct Route {
     pub needs: Option<Permission>,
     /// The body it takes.
     pub takes: Option<&'static Form>,
+    /// An empty body is the same as `{}`.
+    pub optional_body: bool,
     /// The query parameters it takes.
     pub asks: &'static [Param],
     /// What it answers with.
@@ -194,6 +196,8 @@ pub enum Handler {
     Filtered(&'static Dataset),
     /// The tenant's own data, through a handle that is bound to the key's tenant.
     Tenant(fn(&Request, &Tenant) -> Answer),
+    /// Platform-wide rows, the same for every key.
+    Platform(fn(&Request, &App) -> Answer),
     /// The row stands, its code comes later; it answers 501 to whoever may call it.
     Later(Scope),
 }
@@ -227,7 +231,7 @@ impl Handler {
             Handler::Whole(_) | Handler::AtStart(_) | Handler::Shared(_) | Handler::Filtered(_) => {
                 Scope::Shared
             }
-            Handler::Service(_) => Scope::Platform,
+            Handler::Service(_) | Handler::Platform(_) => Scope::Platform,
             Handler::Tenant(_) => Scope::Tenant,
             Handler::Later(scope) => scope,
         }
@@ -273,6 +277,7 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         handler,
         needs: None,
         takes: None,
+        optional_body: false,
         asks: &[],
         gives: Gives::Item,
         once: false,
@@ -307,6 +312,7 @@ pub const fn v2(path: &'static str, handler: Handler) -> Route {
         | Handler::Service(_)
         | Handler::Shared(_)
         | Handler::Tenant(_)
+        | Handler::Platform(_)
         | Handler::Later(_) => row,
     }
 }
@@ -321,6 +327,12 @@ impl Route {
     /// The body it takes.
     pub const fn takes(mut self, form: &'static Form) -> Route {
         self.takes = Some(form);
+        self
+    }
+
+    /// An empty body is the same as `{}`.
+    pub const fn optional_body(mut self) -> Route {
+        self.optional_body = true;
         self
     }
 
@@ -360,10 +372,11 @@ impl Route {
         self
     }
 
-    /// Does it run on a thread aside? Writes do: they wait for the disk. A search does: it walks all of a
-    /// tenant's rows. A bounded read does not.
+    /// Does it run on a thread aside? Writes do: they wait for the disk. A search does: it walks all
+    /// rows, a tenant's or the platform's. A bounded read does not.
     pub fn runs_aside(&self, query: &str) -> bool {
-        let walks = query.contains("search=") && self.handler.scope() == Scope::Tenant;
+        let walks =
+            query.contains("search=") && self.tier.checks_query() && self.handler.scope() != Scope::Shared;
         self.verb != Verb::Get || walks
     }
 

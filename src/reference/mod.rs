@@ -7,6 +7,7 @@ pub mod compliance;
 pub mod dataset;
 pub mod source;
 mod table;
+mod timeline;
 
 pub use dataset::Dataset;
 pub use table::{Selection, Table};

@@ -5,6 +5,9 @@ use crate::domain::query::Query;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
+/// An identifier begins with its time.
+const NEWEST_FIRST: &str = "id desc";
+
 /// A page of rows and how many there are in all.
 #[derive(Debug)]
 pub struct Listed<T> {
@@ -20,12 +23,25 @@ pub struct Listed<T> {
 pub struct Filter {
     clauses: String,
     values: Vec<Value>,
+    order: &'static str,
 }
 
 impl Filter {
     /// All rows of a tenant.
     pub fn of_tenant(tenant_id: &str) -> Filter {
-        Filter { clauses: "tenant_id = ?1".into(), values: vec![Value::from(tenant_id.to_owned())] }
+        let values = vec![Value::from(tenant_id.to_owned())];
+        Filter { clauses: "tenant_id = ?1".into(), values, order: NEWEST_FIRST }
+    }
+
+    /// All rows of a table that belongs to no tenant.
+    pub fn of_platform() -> Filter {
+        Filter { clauses: "true".into(), values: Vec::new(), order: NEWEST_FIRST }
+    }
+
+    /// In another order than newest first.
+    pub fn ordered(mut self, order: &'static str) -> Filter {
+        self.order = order;
+        self
     }
 
     /// A column must have this value, if one is asked for.
@@ -69,7 +85,7 @@ impl Filter {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// The matching rows of a page, newest first: an identifier begins with its time.
+    /// The matching rows of a page, newest first unless another order was asked for.
     pub fn page<T>(
         &self,
         connection: &Connection,
@@ -78,8 +94,9 @@ impl Filter {
         map: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
         let sql = format!(
-            "{select} where {} order by id desc limit {} offset {}",
+            "{select} where {} order by {} limit {} offset {}",
             self.clauses,
+            self.order,
             page.limit,
             page.offset.min(i64::MAX as u64)
         );

@@ -18,6 +18,7 @@ mod rate;
 mod secret;
 mod tenant;
 mod test_case;
+mod timeline;
 mod user;
 mod version;
 mod writer;

@@ -23,6 +23,7 @@ fn sample(route: &Route) -> Option<Value> {
         "NewWebhook" => json!({
             "name": "w", "channel": "slack", "url": "https://hooks.slack.com/services/x", "events": ["finding.created"],
         }),
+        "Nothing" => json!({}),
         "WebhookPatch" => json!({ "active": false }),
         "NewFinding" => json!({ "title": "a finding", "severity": "low" }),
         "FindingPatch" => json!({ "status": "in_progress" }),
@@ -207,6 +208,9 @@ fn bad_bodies_are_422_on_every_route_that_takes_one() {
     for route in ROUTES.iter().filter(|route| route.takes.is_some()) {
         let deep = format!("{{\"name\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
         for body in ["", "{", "[]", "null", "\"x\"", "{\"a\":1,\"a\":1}", "{\"name\":\"\u{1}\"}", &deep] {
+            if body.is_empty() && route.optional_body {
+                continue;
+            }
             let answer =
                 house.call(route.verb.name(), &target(route)).key(&house.ours.all).body(body).expect(422);
             assert!(!answer.error().is_empty(), "{}", route.name());

@@ -19,3 +19,5 @@ mod programme;
 mod reference;
 mod server;
 mod store;
+mod timeline;
+mod upgrade;

@@ -6,3 +6,4 @@ pub mod key;
 pub mod measure;
 pub mod programme;
 pub mod test_case;
+pub mod timeline;

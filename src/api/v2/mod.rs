@@ -1,0 +1,3 @@
+//! API v2: one file a noun, where a list is more than a dataset of the build.
+
+pub mod timeline;

@@ -1,0 +1,114 @@
+//! A database of an earlier version, opened by the real binary: nothing is lost, and it ends where a new one begins.
+
+use crate::process::{Workplace, mode};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The tables that version 1 had.
+const OLD_TABLES: &[&str] = &["tenant", "user_account", "api_key", "rate_window"];
+
+/// All rows of a table, in the order of its key.
+fn rows(connection: &Connection, table: &str) -> Vec<Vec<Value>> {
+    let mut rows = connection.prepare(&format!("select * from {table} order by 1, 2")).unwrap();
+    let columns = rows.column_count();
+    let all = rows.query_map([], |row| (0..columns).map(|column| row.get(column)).collect()).unwrap();
+    all.map(Result::unwrap).collect()
+}
+
+/// A file as version 1 left it, with a tenant, a user and a key that works; gives the key.
+fn version_1(place: &Workplace) -> String {
+    let donor = Workplace::new();
+    assert!(donor.serve().stop(Duration::from_secs(10)).success());
+    let new = Connection::open(donor.db()).unwrap();
+    let old = Connection::open(place.db()).unwrap();
+    old.execute_batch(include_str!("../schema/v1.sql")).unwrap();
+    for table in OLD_TABLES {
+        for row in rows(&new, table) {
+            let marks = vec!["?"; row.len()].join(", ");
+            old.execute(&format!("insert into {table} values ({marks})"), params_from_iter(row)).unwrap();
+        }
+    }
+    old.pragma_update(None, "application_id", 0x4846_5354).unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    for table in ["tenant", "user_account", "api_key"] {
+        assert_eq!(rows(&old, table).len(), 1, "{table}");
+    }
+    donor.first_key()
+}
+
+/// Kind, name and statement of everything in a schema, white space and comments aside.
+fn schema(connection: &Connection) -> Vec<(String, String, String)> {
+    let mut parts =
+        connection.prepare("select type, name, coalesce(sql, '') from sqlite_schema order by 1, 2").unwrap();
+    let all = parts.query_map([], |row| {
+        let sql: String = row.get(2)?;
+        let code: Vec<&str> = sql.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
+        let plain = code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok((row.get(0)?, row.get(1)?, plain))
+    });
+    all.unwrap().map(Result::unwrap).collect()
+}
+
+fn number(connection: &Connection, pragma: &str) -> i32 {
+    connection.query_row(&format!("pragma {pragma}"), [], |row| row.get(0)).unwrap()
+}
+
+fn backups(place: &Workplace) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(place.folder.path()).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "backup")).collect()
+}
+
+#[test]
+fn a_file_of_version_1_keeps_its_rows_and_gets_todays_schema() {
+    let place = Workplace::new();
+    let key = version_1(&place);
+    let before: Vec<_> = {
+        let old = Connection::open(place.db()).unwrap();
+        OLD_TABLES.iter().map(|table| rows(&old, table)).collect()
+    };
+
+    let server = place.serve();
+    assert!(!place.folder.path().join("holdfast.db.first-run").exists(), "there is a tenant already");
+    let timeline = server.get("/api/v1/compliance-timeline").key(&key).expect(200).json();
+    assert!(timeline["meta"]["total"].as_u64().unwrap() > 0, "synced at the start that upgraded");
+    server.get("/api/v1/findings").key(&key).expect(200);
+    assert!(server.stop(Duration::from_secs(10)).success());
+    assert_eq!(place.failed(&["check"], 0), "");
+
+    let upgraded = Connection::open(place.db()).unwrap();
+    assert_eq!(number(&upgraded, "user_version"), holdfast::store::SCHEMA_VERSION);
+    let fresh = Connection::open_in_memory().unwrap();
+    fresh.execute_batch(include_str!("../../schema.sql")).unwrap();
+    assert_eq!(schema(&upgraded), schema(&fresh));
+    for (table, before) in OLD_TABLES.iter().zip(&before) {
+        let after = rows(&upgraded, table);
+        match *table {
+            // The requests of this test are in it: the key was used and its window saved.
+            "api_key" => assert_eq!((&after[0][..9], after.len()), (&before[0][..9], before.len())),
+            "rate_window" => assert!(after.len() >= before.len()),
+            _ => assert_eq!(&after, before, "{table}"),
+        }
+    }
+
+    let [backup] = backups(&place).try_into().unwrap();
+    assert_eq!(mode(&backup), 0o600);
+    let copy = Connection::open(&backup).unwrap();
+    assert_eq!(number(&copy, "user_version"), 1);
+    for (table, before) in OLD_TABLES.iter().zip(&before) {
+        assert_eq!(&rows(&copy, table), before, "{table} in the copy");
+    }
+    assert!(place.serve().stop(Duration::from_secs(10)).success());
+    assert_eq!(backups(&place).len(), 1, "a second start upgrades nothing");
+}
+
+#[test]
+fn a_command_beside_no_server_upgrades_too() {
+    let place = Workplace::new();
+    version_1(&place);
+    place.done(&["tenant", "list"]);
+    let upgraded = Connection::open(place.db()).unwrap();
+    assert_eq!(number(&upgraded, "user_version"), holdfast::store::SCHEMA_VERSION);
+    assert_eq!(backups(&place).len(), 1);
+}
