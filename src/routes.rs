@@ -4,14 +4,16 @@
 //! the counters and the OpenAPI document are derived from it.
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
+use crate::domain::arrangement::NEW_ARRANGEMENT;
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::key::NEW_KEY;
 use crate::domain::permission::Permission::{ManageKeys, Write};
-use crate::domain::risk::THRESHOLD_PATCH;
+use crate::domain::provider::NEW_PROVIDER;
+use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
 use crate::domain::test_case::TEST_CASE_PATCH;
 use crate::domain::timeline::NOTHING;
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
-use crate::http::route::Gives::{Created, Csv, List, Nothing};
+use crate::http::route::Gives::{Created, CreatedOrShown, Csv, List, Nothing};
 use crate::http::route::Handler::{AtStart, Filtered, Later, Platform, Service, Shared, Tenant, Whole};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
 use crate::http::route::{Route, Scope, public, service, v1, v2};
@@ -120,19 +122,69 @@ pub static ROUTES: &[Route] = &[
         .optional_body()
         .says("Synchronise the timeline."),
     // API v1: concentration risk
-    v1(Post, "/api/v1/concentration-risk/analyze", Later(Scope::Tenant))
+    v1(Post, "/api/v1/concentration-risk/analyze", Tenant(api::risk::analyze))
         .needs(Write)
-        .gives(Created)
+        .takes(&ANALYZE)
+        .optional_body()
+        .gives(CreatedOrShown)
         .says("Run an analysis."),
-    v1(Get, "/api/v1/concentration-risk/latest", Later(Scope::Tenant)).says("The latest analysis."),
-    v1(Get, "/api/v1/concentration-risk/breaches", Later(Scope::Tenant))
+    v1(Get, "/api/v1/concentration-risk/latest", Tenant(api::risk::latest))
+        .keeps()
+        .says("The latest analysis."),
+    v1(Get, "/api/v1/concentration-risk/breaches", Tenant(api::risk::breaches))
+        .asks(api::risk::BREACH_PARAMS)
         .gives(List)
+        .keeps()
         .says("Threshold violations."),
-    v1(Get, "/api/v1/concentration-risk/thresholds", Later(Scope::Tenant)).says("Threshold settings."),
-    v1(Patch, "/api/v1/concentration-risk/thresholds", Later(Scope::Tenant))
+    v1(Get, "/api/v1/concentration-risk/thresholds", Tenant(api::risk::thresholds))
+        .keeps()
+        .says("Threshold settings."),
+    v1(Patch, "/api/v1/concentration-risk/thresholds", Tenant(api::risk::change_thresholds))
         .needs(Write)
         .takes(&THRESHOLD_PATCH)
         .says("Change threshold settings."),
+    v1(Get, "/api/v1/concentration-risk/providers", Tenant(api::provider::list))
+        .asks(api::provider::PARAMS)
+        .gives(List)
+        .keeps()
+        .extension()
+        .says("Providers in the register."),
+    v1(Post, "/api/v1/concentration-risk/providers", Tenant(api::provider::create))
+        .needs(Write)
+        .takes(&NEW_PROVIDER)
+        .gives(Created)
+        .extension()
+        .says("Enter a provider in the register."),
+    v1(Get, "/api/v1/concentration-risk/providers/{id}", Tenant(api::provider::show))
+        .keeps()
+        .extension()
+        .says("One provider."),
+    v1(Delete, "/api/v1/concentration-risk/providers/{id}", Tenant(api::provider::delete))
+        .needs(Write)
+        .gives(Nothing)
+        .extension()
+        .says("Delete a provider without arrangements."),
+    v1(Get, "/api/v1/concentration-risk/arrangements", Tenant(api::arrangement::list))
+        .asks(api::arrangement::PARAMS)
+        .gives(List)
+        .keeps()
+        .extension()
+        .says("Arrangements in the register."),
+    v1(Post, "/api/v1/concentration-risk/arrangements", Tenant(api::arrangement::create))
+        .needs(Write)
+        .takes(&NEW_ARRANGEMENT)
+        .gives(Created)
+        .extension()
+        .says("Enter an arrangement in the register."),
+    v1(Get, "/api/v1/concentration-risk/arrangements/{id}", Tenant(api::arrangement::show))
+        .keeps()
+        .extension()
+        .says("One arrangement."),
+    v1(Delete, "/api/v1/concentration-risk/arrangements/{id}", Tenant(api::arrangement::delete))
+        .needs(Write)
+        .gives(Nothing)
+        .extension()
+        .says("Delete an arrangement."),
     // API v1: vulnerability scan, keys, webhooks, CRA reports
     v1(Get, "/api/v1/vulnerability-scan/latest", Later(Scope::Platform))
         .says("The latest vulnerability scan."),

@@ -126,13 +126,16 @@ fn responses(route: &Route) -> Value {
     let content = match route.gives {
         Gives::Nothing => None,
         Gives::Csv => Some(json!({ "text/csv": { "schema": { "type": "string" } } })),
-        Gives::Item | Gives::List | Gives::Created => {
+        Gives::Item | Gives::List | Gives::Created | Gives::CreatedOrShown => {
             Some(json!({ "application/json": { "schema": success_schema(route) } }))
         }
     };
     let mut answer = json!({ "description": "Success." });
     if let Some(content) = content {
         answer["content"] = content;
+    }
+    if let Some(status) = route.gives.also() {
+        responses.insert(status.to_string(), answer.clone());
     }
     responses.insert(success, answer);
     for (status, name) in error_responses(route) {
@@ -288,6 +291,7 @@ fn field_schema(field: &Field) -> Value {
         Kind::Text { max_chars } => json!({ "type": kind("string"), "maxLength": max_chars }),
         Kind::Uri { max_chars } => json!({ "type": kind("string"), "format": "uri", "maxLength": max_chars }),
         Kind::Integer { min, max } => json!({ "type": kind("integer"), "minimum": min, "maximum": max }),
+        Kind::Switch if field.nullable => json!({ "enum": [true, false, 0, 1, "0", "1", null] }),
         Kind::Switch => json!({ "enum": [true, false, 0, 1, "0", "1"] }),
         Kind::Choice(of) => {
             let mut words: Vec<Value> = of.iter().map(|word| json!(word)).collect();
@@ -304,6 +308,18 @@ fn field_schema(field: &Field) -> Value {
             "type": kind("array"), "maxItems": max_items, "uniqueItems": true,
             "items": { "type": "string", "minLength": 1, "maxLength": max_chars },
         }),
+        Kind::Capitals { chars, digits } => {
+            let letters = if digits { "A-Z0-9" } else { "A-Z" };
+            json!({ "type": kind("string"), "pattern": format!("^[{letters}]{{{chars}}}$") })
+        }
+        Kind::Record(of) => {
+            let mut schema = form_schema(of);
+            schema["type"] = kind("object");
+            schema
+        }
+        Kind::Records { of, max_items } => {
+            json!({ "type": kind("array"), "maxItems": max_items, "items": form_schema(of) })
+        }
         Kind::Choices(of) => json!({
             "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string", "enum": of },
         }),

@@ -6,10 +6,11 @@
 
 use super::day::Day;
 use super::json::kind_of;
-pub use super::values::Values;
 use crate::clock::{parse_rfc3339, rfc3339};
 use crate::error::Faults;
 use serde_json::{Map, Value};
+
+pub use super::values::Values;
 
 /// The fields of one kind of body.
 #[derive(Debug)]
@@ -83,6 +84,22 @@ pub enum Kind {
         /// Characters of each at the most.
         max_chars: usize,
     },
+    /// A code of exactly so many capital letters, or letters and digits.
+    Capitals {
+        /// Its length.
+        chars: usize,
+        /// Are digits among them?
+        digits: bool,
+    },
+    /// An object with a form of its own; its faults are named with their way, `what_if.remove`.
+    Record(&'static Form),
+    /// A list of such objects, `add[0].service`.
+    Records {
+        /// The form of each.
+        of: &'static Form,
+        /// Objects at the most.
+        max_items: usize,
+    },
 }
 
 /// A text field.
@@ -140,6 +157,21 @@ pub const fn texts(name: &'static str, max_items: usize, max_chars: usize) -> Fi
     Field::new(name, Kind::Texts { max_items, max_chars })
 }
 
+/// A code of capital letters, or of capital letters and digits.
+pub const fn capitals(name: &'static str, chars: usize, digits: bool) -> Field {
+    Field::new(name, Kind::Capitals { chars, digits })
+}
+
+/// An object with a form of its own.
+pub const fn record(name: &'static str, of: &'static Form) -> Field {
+    Field::new(name, Kind::Record(of))
+}
+
+/// A list of objects with a form of their own.
+pub const fn records(name: &'static str, of: &'static Form, max_items: usize) -> Field {
+    Field::new(name, Kind::Records { of, max_items })
+}
+
 impl Field {
     const fn new(name: &'static str, kind: Kind) -> Field {
         Field { name, kind, required: false, nullable: false, says: "" }
@@ -163,11 +195,12 @@ impl Field {
         self
     }
 
-    fn check(&self, value: &Value) -> Result<Value, String> {
+    /// The value in its one spelling. Faults inside an object are named by their way; all others by the field.
+    fn check(&self, value: &Value) -> Result<Value, Faults> {
         if value.is_null() && self.nullable {
             return Ok(Value::Null);
         }
-        match self.kind {
+        let checked = match self.kind {
             Kind::Text { max_chars } | Kind::Uri { max_chars } => self.check_text(value, max_chars),
             Kind::Integer { min, max } => check_integer(value, min, max),
             Kind::Switch => check_switch(value),
@@ -178,12 +211,16 @@ impl Field {
             Kind::Day => check_day(value),
             Kind::Time => check_time(value),
             Kind::Texts { max_items, max_chars } => check_texts(value, max_items, max_chars),
-        }
+            Kind::Capitals { chars, digits } => check_capitals(value, chars, digits),
+            Kind::Record(of) => return check_record(self.name, value, of),
+            Kind::Records { of, max_items } => return check_records(self.name, value, of, max_items),
+        };
+        checked.map_err(|reason| Faults::one(self.name, reason))
     }
 
     fn check_text(&self, value: &Value, max_chars: usize) -> Result<Value, String> {
         let text = value.as_str().ok_or_else(|| format!("must be a string, not {}", kind_of(value)))?;
-        if text.trim().is_empty() && self.required {
+        if text.trim().is_empty() && !self.nullable {
             return Err("must have at least one character that is not white space".into());
         }
         let chars = text.chars().count();
@@ -291,6 +328,39 @@ pub const EXTERNAL_ID: Field =
 /// The name by which other rows of the same file point to a row.
 pub const REF: Field = text("ref", 64).nullable().says("A name for other rows of the same file.");
 
+fn check_capitals(value: &Value, chars: usize, digits: bool) -> Result<Value, String> {
+    let fits = |byte: u8| byte.is_ascii_uppercase() || digits && byte.is_ascii_digit();
+    let text = value.as_str().filter(|text| text.len() == chars && text.bytes().all(fits));
+    let or_digits = if digits { " or digits" } else { "" };
+    text.map(Value::from).ok_or_else(|| format!("must be {chars} capital letters{or_digits}"))
+}
+
+/// An object by its own form; what is wrong in it is named by the way to it.
+fn check_record(way: &str, value: &Value, of: &Form) -> Result<Value, Faults> {
+    let Some(fields) = value.as_object() else {
+        return Err(Faults::one(way, format!("must be an object, not {}", kind_of(value))));
+    };
+    of.check(fields).map(|values| Value::Object(values.0)).map_err(|mut faults| {
+        faults.fields.iter_mut().for_each(|(name, _)| *name = format!("{way}.{name}"));
+        faults
+    })
+}
+
+fn check_records(way: &str, value: &Value, of: &Form, max_items: usize) -> Result<Value, Faults> {
+    let Some(items) = value.as_array().filter(|items| items.len() <= max_items) else {
+        return Err(Faults::one(way, format!("must be an array of at most {max_items} objects")));
+    };
+    let mut faults = Faults::default();
+    let mut checked = Vec::with_capacity(items.len());
+    for (position, item) in items.iter().enumerate() {
+        match check_record(&format!("{way}[{position}]"), item, of) {
+            Ok(item) => checked.push(item),
+            Err(more) => faults.join(more),
+        }
+    }
+    if faults.fields.is_empty() { Ok(Value::Array(checked)) } else { Err(faults) }
+}
+
 impl Form {
     /// Checks a whole body; every fault is named.
     pub fn check(&self, body: &Map<String, Value>) -> Result<Values, Faults> {
@@ -301,7 +371,7 @@ impl Form {
                 Some(Ok(value)) => {
                     values.insert(field.name.to_owned(), value);
                 }
-                Some(Err(reason)) => faults.add(field.name, reason),
+                Some(Err(more)) => more.fields.into_iter().for_each(|(way, reason)| faults.add(&way, reason)),
                 None if field.required => faults.add(field.name, "is required"),
                 None => {}
             }
@@ -309,7 +379,7 @@ impl Form {
         for name in body.keys().filter(|name| !self.knows(name)) {
             faults.add(name, self.unknown_reason());
         }
-        if faults.fields.is_empty() { Ok(Values::new(values)) } else { Err(faults) }
+        if faults.fields.is_empty() { Ok(Values(values)) } else { Err(faults) }
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -365,6 +435,43 @@ mod tests {
                 .unwrap_err();
         let names: Vec<&str> = faults.fields.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["name", "pct", "on", "colour", "events", "extra"]);
+    }
+
+    #[test]
+    fn faults_inside_objects_are_named_by_their_way() {
+        static OUTER: Form = Form {
+            name: "Outer",
+            fields: &[record("one", &SAMPLE).nullable(), records("many", &SAMPLE, 2)],
+            read_only: &[],
+        };
+        let check = |body: Value| OUTER.check(body.as_object().unwrap());
+        let faults = check(json!({ "one": { "pct": 0, "x": 1 }, "many": [{ "name": "a" }, { "on": 2 }] }));
+        let names: Vec<String> = faults.unwrap_err().fields.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["one.name", "one.pct", "one.x", "many[1].name", "many[1].on"]);
+        for body in
+            [json!({ "one": [] }), json!({ "many": {} }), json!({ "many": [1] }), json!({ "many": null })]
+        {
+            assert_eq!(check(body.clone()).unwrap_err().fields.len(), 1, "{body}");
+        }
+        let values = check(json!({ "one": null, "many": [{ "name": "a", "on": "1", "id": 3 }] })).unwrap();
+        assert!(values.record("one").is_none());
+        assert_eq!(values.records("many")[0].switch("on"), Some(true));
+    }
+
+    #[test]
+    fn codes_of_capitals_have_one_length_and_no_other_letters() {
+        static CODES: Form = Form {
+            name: "Codes",
+            fields: &[capitals("country", 2, false).nullable(), capitals("lei", 20, true)],
+            read_only: &[],
+        };
+        let fits = |body: Value| CODES.check(body.as_object().unwrap()).is_ok();
+        assert!(fits(json!({ "country": "DE", "lei": "529900T8BM49AURSDO55" })));
+        assert!(fits(json!({ "country": null })));
+        for body in [json!({ "country": "de" }), json!({ "country": "D1" }), json!({ "country": "Ü" })] {
+            assert!(!fits(body.clone()), "{body}");
+        }
+        assert!(!fits(json!({ "lei": "529900T8BM49AURSDO5" })) && !fits(json!({ "lei": null })));
     }
 
     #[test]

@@ -148,7 +148,14 @@ fn value_of(field: &Field, cell: &str) -> Value {
             other => Value::from(other),
         },
         Kind::Choices(_) | Kind::Codes(_) | Kind::Texts { .. } => list(),
-        Kind::Text { .. } | Kind::Uri { .. } | Kind::Choice(_) | Kind::Day | Kind::Time => Value::from(cell),
+        // A cell cannot hold an object; the check says so.
+        Kind::Record(_) | Kind::Records { .. } => Value::from(cell),
+        Kind::Text { .. }
+        | Kind::Uri { .. }
+        | Kind::Choice(_)
+        | Kind::Capitals { .. }
+        | Kind::Day
+        | Kind::Time => Value::from(cell),
     }
 }
 

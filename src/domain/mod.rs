@@ -4,6 +4,8 @@
 //! *form* says what a body may hold, a *query* what an address may ask for, and a
 //! *limit* how often.
 
+pub mod analysis;
+pub mod arrangement;
 pub mod day;
 pub mod event;
 pub mod finding;
@@ -17,6 +19,7 @@ pub mod measure;
 pub mod page;
 pub mod permission;
 pub mod programme;
+pub mod provider;
 pub mod query;
 pub mod risk;
 pub mod test_case;
@@ -24,3 +27,4 @@ pub mod timeline;
 pub mod user;
 pub mod values;
 pub mod webhook;
+pub mod what_if;

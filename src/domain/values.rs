@@ -1,4 +1,6 @@
-//! Checked values: what a form let through, ready to be set into a noun's fields.
+//! Values: a body that passed its form, and how a noun takes what it needs out of it.
+//!
+//! Absent and null are two things: an absent field leaves a value as it is, null clears it.
 
 use super::day::Day;
 use crate::clock::parse_rfc3339;
@@ -6,14 +8,9 @@ use serde_json::{Map, Value};
 
 /// A body that passed its form: only known fields, switches as booleans.
 #[derive(Debug, Default, Clone)]
-pub struct Values(Map<String, Value>);
+pub struct Values(pub(super) Map<String, Value>);
 
 impl Values {
-    /// Only a form makes these.
-    pub(super) fn new(checked: Map<String, Value>) -> Values {
-        Values(checked)
-    }
-
     /// A text field that was given and is not null.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
@@ -89,5 +86,37 @@ impl Values {
     /// A switch, if it was given.
     pub fn switch(&self, name: &str) -> Option<bool> {
         self.get(name).and_then(Value::as_bool)
+    }
+
+    /// Sets a number that may be absent; null clears it.
+    pub fn set_number(&self, name: &str, slot: &mut Option<f64>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_f64();
+        }
+    }
+
+    /// Sets a switch that may be absent; null clears it.
+    pub fn set_switch(&self, name: &str, slot: &mut Option<bool>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_bool();
+        }
+    }
+
+    /// Sets a word of a closed set that may be absent; null clears it.
+    pub fn set_optional_word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, slot: &mut Option<T>) {
+        if let Some(value) = self.get(name) {
+            *slot = value.as_str().and_then(parse);
+        }
+    }
+
+    /// An object inside the body, if it was given and is not null.
+    pub fn record(&self, name: &str) -> Option<Values> {
+        self.get(name).and_then(Value::as_object).map(|fields| Values(fields.clone()))
+    }
+
+    /// The objects of a list inside the body.
+    pub fn records(&self, name: &str) -> Vec<Values> {
+        let items = self.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_object).map(|fields| Values(fields.clone())).collect()
     }
 }

@@ -21,22 +21,30 @@ pub fn v1_item(data: Value) -> Value {
 
 /// A page of stored objects in the v1 envelope.
 pub fn v1_list<T: Serialize>(listed: &Listed<T>) -> Answer {
-    stored_page(listed, V1_VERSION)
+    v1_list_with(listed, json!({}))
+}
+
+/// Likewise, with more in `meta` than every list has.
+pub fn v1_list_with<T: Serialize>(listed: &Listed<T>, more: Value) -> Answer {
+    stored_page(listed, V1_VERSION, more)
 }
 
 /// A page of stored objects in the v2 envelope.
 pub fn v2_list<T: Serialize>(listed: &Listed<T>) -> Answer {
-    stored_page(listed, V2_VERSION)
+    stored_page(listed, V2_VERSION, json!({}))
 }
 
-fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str) -> Answer {
-    let meta = json!({
+fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str, more: Value) -> Answer {
+    let mut meta = json!({
         "version": version,
         "count": listed.items.len(),
         "total": listed.total,
         "limit": listed.page.limit,
         "offset": listed.page.offset,
     });
+    if let (Some(meta), Value::Object(more)) = (meta.as_object_mut(), more) {
+        meta.extend(more);
+    }
     let mut out = br#"{"data":"#.to_vec();
     serde_json::to_writer(&mut out, &listed.items)
         .map_err(|cause| Error::internal("writing a page", cause))?;

@@ -29,7 +29,7 @@ pub struct Route {
     pub needs: Option<Permission>,
     /// The body it takes.
     pub takes: Option<&'static Form>,
-    /// An empty body is the same as `{}`.
+    /// The body may be left away: an empty one counts as `{}`.
     pub optional_body: bool,
     /// The query parameters it takes.
     pub asks: &'static [Param],
@@ -252,6 +252,8 @@ pub enum Gives {
     List,
     /// A new object, 201.
     Created,
+    /// A new object, 201; or, for a question what would be, one that is not stored, 200.
+    CreatedOrShown,
     /// A spreadsheet.
     Csv,
     /// Nothing, 204.
@@ -263,9 +265,14 @@ impl Gives {
     pub fn status(self) -> u16 {
         match self {
             Gives::Item | Gives::List | Gives::Csv => 200,
-            Gives::Created => 201,
+            Gives::Created | Gives::CreatedOrShown => 201,
             Gives::Nothing => 204,
         }
+    }
+
+    /// A second status of success, where there is one.
+    pub fn also(self) -> Option<u16> {
+        (self == Gives::CreatedOrShown).then_some(200)
     }
 }
 
@@ -330,7 +337,7 @@ impl Route {
         self
     }
 
-    /// An empty body is the same as `{}`.
+    /// The body may be left away: an empty one counts as `{}`.
     pub const fn optional_body(mut self) -> Route {
         self.optional_body = true;
         self

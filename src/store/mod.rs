@@ -4,6 +4,7 @@
 //! connections from a pool. A method here is a whole act in one transaction, and a
 //! write has been synced to the disk when it returns.
 
+mod arrangement;
 mod check;
 mod event;
 mod file;
@@ -14,7 +15,9 @@ mod list;
 mod lock;
 mod migrate;
 mod programme;
+mod provider;
 mod rate;
+mod risk;
 mod secret;
 mod tenant;
 mod test_case;
@@ -31,6 +34,7 @@ pub use key::{LiveKey, NewKey};
 pub use list::Listed;
 pub use lock::ServerLock;
 pub use rate::SavedWindow;
+pub use risk::Breaches;
 pub use secret::{Digest, digest_of, make_password};
 pub use tenant::TenantRow;
 

@@ -17,6 +17,7 @@ mod openapi;
 mod process;
 mod programme;
 mod reference;
+mod risk;
 mod server;
 mod store;
 mod timeline;

@@ -1,9 +1,12 @@
 //! API v1: one file a noun.
 
+pub mod arrangement;
 pub mod compliance;
 pub mod finding;
 pub mod key;
 pub mod measure;
 pub mod programme;
+pub mod provider;
+pub mod risk;
 pub mod test_case;
 pub mod timeline;
