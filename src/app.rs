@@ -38,7 +38,14 @@ pub struct App {
 impl App {
     /// Opens the database and puts the parts together. `routes` names the rows of the table.
     pub fn open(config: Config, clock: Clock, chance: Chance, routes: Vec<String>) -> Result<App, Error> {
-        let store = Store::open(&config.db, Purpose::Serve, config.keys_max, clock.clone(), chance)?;
+        let store = Store::open(
+            &config.db,
+            Purpose::Serve,
+            config.keys_max,
+            Arc::clone(&config.allowlist),
+            clock.clone(),
+            chance,
+        )?;
         let limiter = Arc::new(Limiter::new(config.limits, clock.clone()));
         limiter.revive(&store.load_windows()?);
         Ok(App {

@@ -4,11 +4,14 @@
 //! test needs no process of its own. A command-line flag comes before the
 //! environment, the environment before the default.
 
+use crate::domain::destination::Allowlist;
 use crate::domain::limit::Rules;
+use crate::domain::webhook::Channel;
 use crate::error::Error;
 use crate::limiter::Limits;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One setting.
@@ -63,6 +66,17 @@ pub static SETTINGS: &[Setting] = &[
         "JSON file with milestones of your own for the compliance timeline; read at start and by its sync.",
     ),
     setting("HOLDFAST_KEYS_MAX", "1000", "Live keys per tenant at the most."),
+    setting(
+        "HOLDFAST_ALLOW_SLACK",
+        "",
+        "Further destinations of `slack` webhooks: URL prefixes, comma-separated; http and private hosts are fine.",
+    ),
+    setting("HOLDFAST_ALLOW_TEAMS", "", "Further destinations of `teams` webhooks, likewise."),
+    setting(
+        "HOLDFAST_ALLOW_EMAIL",
+        "",
+        "The only domains of `email` webhooks, comma-separated; any if not set.",
+    ),
     setting("HOLDFAST_CONNECTIONS_MAX", "10240", "Open connections at the most."),
 ];
 
@@ -89,6 +103,8 @@ pub struct Config {
     pub timeline_file: Option<PathBuf>,
     /// Live keys per tenant at the most.
     pub keys_max: usize,
+    /// Where webhooks may send beside the built-in hosts.
+    pub allowlist: Arc<Allowlist>,
     /// Open connections at the most.
     pub connections_max: usize,
     /// How long the server waits for whom.
@@ -156,6 +172,7 @@ impl Config {
             limits: reader.limits()?,
             timeline_file: reader.optional("HOLDFAST_TIMELINE_FILE").map(PathBuf::from),
             keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
+            allowlist: Arc::new(reader.allowlist()?),
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
             patience: Patience::default(),
         })
@@ -248,6 +265,20 @@ impl Reader<'_> {
         )))
     }
 
+    fn allowlist(&self) -> Result<Allowlist, Error> {
+        let mut allowlist = Allowlist::default();
+        for (name, channel) in [
+            ("HOLDFAST_ALLOW_SLACK", Channel::Slack),
+            ("HOLDFAST_ALLOW_TEAMS", Channel::Teams),
+            ("HOLDFAST_ALLOW_EMAIL", Channel::Email),
+        ] {
+            allowlist
+                .add(channel, &self.text(name))
+                .map_err(|reason| Error::invalid(format!("{name} does not fit: {reason}")))?;
+        }
+        Ok(allowlist)
+    }
+
     fn limits(&self) -> Result<Option<Limits>, Error> {
         if !self.switch("HOLDFAST_RATE_LIMITS")? {
             return Ok(None);
@@ -306,6 +337,9 @@ mod tests {
             ("HOLDFAST_V1_STANDARD", "101"),
             ("HOLDFAST_V2_LIMIT", "-1"),
             ("HOLDFAST_LOG", "loud"),
+            ("HOLDFAST_ALLOW_SLACK", "https://ok.example/,chat.internal"),
+            ("HOLDFAST_ALLOW_TEAMS", "ftp://x/"),
+            ("HOLDFAST_ALLOW_EMAIL", "bank"),
             ("HOLDFAST_CONNECTIONS_MAX", "many"),
         ] {
             let fault = read(&[(name, value)]).unwrap_err().to_string();

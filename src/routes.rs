@@ -5,6 +5,7 @@
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
 use crate::domain::arrangement::NEW_ARRANGEMENT;
+use crate::domain::cra::CRA_REPORT_PATCH;
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::key::NEW_KEY;
 use crate::domain::permission::Permission::{ManageKeys, Write};
@@ -193,27 +194,38 @@ pub static ROUTES: &[Route] = &[
         .takes(&NEW_KEY)
         .gives(Created)
         .says("Create an API key."),
-    v1(Get, "/api/v1/webhooks", Later(Scope::Tenant)).gives(List).says("Webhooks."),
-    v1(Post, "/api/v1/webhooks", Later(Scope::Tenant))
+    v1(Get, "/api/v1/webhooks", Tenant(api::webhook::list))
+        .asks(api::webhook::PARAMS)
+        .gives(List)
+        .says("Webhooks."),
+    v1(Post, "/api/v1/webhooks", Tenant(api::webhook::create))
         .needs(Write)
         .takes(&NEW_WEBHOOK)
         .gives(Created)
         .says("Create a webhook."),
-    v1(Get, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant)).says("One webhook."),
-    v1(Put, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+    v1(Get, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::show)).says("One webhook."),
+    v1(Put, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::change))
         .needs(Write)
         .takes(&WEBHOOK_PATCH)
         .says("Change a webhook; absent fields keep their value."),
-    v1(Patch, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+    v1(Patch, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::change))
         .needs(Write)
         .takes(&WEBHOOK_PATCH)
         .says("Change a webhook."),
-    v1(Delete, "/api/v1/webhooks/{webhook}", Later(Scope::Tenant))
+    v1(Delete, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::delete))
         .needs(Write)
         .gives(Nothing)
         .says("Delete a webhook."),
-    v1(Get, "/api/v1/cra/reports/{id}", Later(Scope::Tenant)).says("One CRA report."),
-    v1(Patch, "/api/v1/cra/reports/{id}", Later(Scope::Tenant)).needs(Write).says("Change a CRA report."),
+    v1(Get, "/api/v1/cra/reports", Tenant(api::cra::list))
+        .asks(api::cra::PARAMS)
+        .gives(List)
+        .extension()
+        .says("CRA reports."),
+    v1(Get, "/api/v1/cra/reports/{id}", Tenant(api::cra::show)).says("One CRA report."),
+    v1(Patch, "/api/v1/cra/reports/{id}", Tenant(api::cra::change))
+        .needs(Write)
+        .takes(&CRA_REPORT_PATCH)
+        .says("Change a CRA report, or move it."),
     // API v2
     v2("/api/v2", AtStart(index::v2)).says("Index of API v2."),
     v2("/api/v2/risk-register", Filtered(&RISK_REGISTER)).says("ICT risk register."),

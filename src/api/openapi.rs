@@ -320,11 +320,15 @@ fn field_schema(field: &Field) -> Value {
         Kind::Records { of, max_items } => {
             json!({ "type": kind("array"), "maxItems": max_items, "items": form_schema(of) })
         }
+        Kind::Shaped { pattern, .. } => json!({ "type": kind("string"), "pattern": pattern }),
+        Kind::Keyed { of, max_items, .. } => json!({
+            "type": kind("array"), "maxItems": max_items, "items": form_schema(of),
+        }),
         Kind::Choices(of) => json!({
             "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string", "enum": of },
         }),
     };
-    if matches!(field.kind, Kind::Text { .. }) && field.required {
+    if matches!(field.kind, Kind::Text { .. }) && field.is_never_blank() {
         schema["minLength"] = json!(1);
         schema["pattern"] = json!("\\S");
     }

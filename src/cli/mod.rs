@@ -22,6 +22,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Compliance and operational resilience in one executable.
 #[derive(Parser)]
@@ -176,7 +177,14 @@ struct Context {
 
 impl Context {
     fn store(&self, purpose: Purpose) -> Result<Store, Error> {
-        Store::open(&self.config.db, purpose, self.config.keys_max, self.clock.clone(), self.chance.clone())
+        Store::open(
+            &self.config.db,
+            purpose,
+            self.config.keys_max,
+            Arc::clone(&self.config.allowlist),
+            self.clock.clone(),
+            self.chance.clone(),
+        )
     }
 }
 

@@ -4,9 +4,8 @@
 //! at once), the OpenAPI schema, and later the workspace's inputs. A form knows
 //! types and bounds; rules that need more than the field itself live with their noun.
 
-use super::day::Day;
+use super::fits;
 use super::json::kind_of;
-use crate::clock::{parse_rfc3339, rfc3339};
 use crate::error::Faults;
 use serde_json::{Map, Value};
 
@@ -41,7 +40,7 @@ pub struct Field {
 /// Type and bounds of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Text of at most so many characters, with one that is not white space if required.
+    /// Text of at most so many characters; unless it may be null, one of them is no white space.
     Text {
         /// Characters, not bytes.
         max_chars: usize,
@@ -77,6 +76,24 @@ pub enum Kind {
     Day,
     /// A moment, `2026-11-15T08:00:00Z`.
     Time,
+    /// A text of a given shape.
+    Shaped {
+        /// Has it the shape?
+        fits: fn(&str) -> bool,
+        /// The shape in words, for people.
+        example: &'static str,
+        /// The shape as a pattern, for the OpenAPI document.
+        pattern: &'static str,
+    },
+    /// A list of objects by a form of their own, no two alike in one field; it may be empty.
+    Keyed {
+        /// The form of each.
+        of: &'static Form,
+        /// The field in which no two are the same.
+        key: &'static str,
+        /// Items at the most.
+        max_items: usize,
+    },
     /// A list of short texts, none twice; it may be empty.
     Texts {
         /// Items at the most.
@@ -172,6 +189,21 @@ pub const fn records(name: &'static str, of: &'static Form, max_items: usize) ->
     Field::new(name, Kind::Records { of, max_items })
 }
 
+/// A text of a given shape.
+pub const fn shaped(
+    name: &'static str,
+    fits: fn(&str) -> bool,
+    example: &'static str,
+    pattern: &'static str,
+) -> Field {
+    Field::new(name, Kind::Shaped { fits, example, pattern })
+}
+
+/// A list of objects, no two alike in one field.
+pub const fn keyed(name: &'static str, of: &'static Form, key: &'static str, max_items: usize) -> Field {
+    Field::new(name, Kind::Keyed { of, key, max_items })
+}
+
 impl Field {
     const fn new(name: &'static str, kind: Kind) -> Field {
         Field { name, kind, required: false, nullable: false, says: "" }
@@ -202,25 +234,34 @@ impl Field {
         }
         let checked = match self.kind {
             Kind::Text { max_chars } | Kind::Uri { max_chars } => self.check_text(value, max_chars),
-            Kind::Integer { min, max } => check_integer(value, min, max),
-            Kind::Switch => check_switch(value),
-            Kind::Choice(of) => check_choice(value, of),
-            Kind::Choices(of) => check_choices(value, of),
-            Kind::Codes(of) => check_codes(value, of),
-            Kind::Number { min, max } => check_number(value, min, max),
-            Kind::Day => check_day(value),
-            Kind::Time => check_time(value),
-            Kind::Texts { max_items, max_chars } => check_texts(value, max_items, max_chars),
-            Kind::Capitals { chars, digits } => check_capitals(value, chars, digits),
-            Kind::Record(of) => return check_record(self.name, value, of),
-            Kind::Records { of, max_items } => return check_records(self.name, value, of, max_items),
+            Kind::Integer { min, max } => fits::integer(value, min, max),
+            Kind::Switch => fits::switch(value),
+            Kind::Choice(of) => fits::choice(value, of),
+            Kind::Choices(of) => fits::choices(value, of),
+            Kind::Codes(of) => fits::codes(value, of),
+            Kind::Number { min, max } => fits::number(value, min, max),
+            Kind::Day => fits::day(value),
+            Kind::Time => fits::time(value),
+            Kind::Texts { max_items, max_chars } => fits::texts(value, max_items, max_chars),
+            Kind::Shaped { fits, example, .. } => fits::shaped(value, fits, example),
+            Kind::Keyed { of, key, max_items } => {
+                return fits::keyed(self.name, value, of, key, max_items);
+            }
+            Kind::Capitals { chars, digits } => fits::capitals(value, chars, digits),
+            Kind::Record(of) => return fits::record(self.name, value, of),
+            Kind::Records { of, max_items } => return fits::records(self.name, value, of, max_items),
         };
         checked.map_err(|reason| Faults::one(self.name, reason))
     }
 
+    /// Is it text that cannot be blank? All that cannot be null is, in a change as in a new object.
+    pub fn is_never_blank(&self) -> bool {
+        !self.nullable && matches!(self.kind, Kind::Text { .. } | Kind::Uri { .. })
+    }
+
     fn check_text(&self, value: &Value, max_chars: usize) -> Result<Value, String> {
         let text = value.as_str().ok_or_else(|| format!("must be a string, not {}", kind_of(value)))?;
-        if text.trim().is_empty() && !self.nullable {
+        if text.trim().is_empty() && self.is_never_blank() {
             return Err("must have at least one character that is not white space".into());
         }
         let chars = text.chars().count();
@@ -234,132 +275,11 @@ impl Field {
     }
 }
 
-fn check_integer(value: &Value, min: i64, max: i64) -> Result<Value, String> {
-    let reason = || format!("must be a whole number from {min} to {max}");
-    let number = value.as_i64().filter(|_| !value.is_f64()).ok_or_else(reason)?;
-    if (min..=max).contains(&number) { Ok(Value::from(number)) } else { Err(reason()) }
-}
-
-fn check_switch(value: &Value) -> Result<Value, String> {
-    let on = match value {
-        Value::Bool(on) => Some(*on),
-        Value::Number(number) if !number.is_f64() => one_or_zero(number.as_i64()),
-        Value::String(text) if text == "1" || text == "0" => Some(text == "1"),
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
-    };
-    on.map(Value::Bool).ok_or_else(|| "must be true, false, 0, 1, \"0\" or \"1\"".to_owned())
-}
-
-fn one_or_zero(number: Option<i64>) -> Option<bool> {
-    number.filter(|number| matches!(number, 0 | 1)).map(|number| number == 1)
-}
-
-fn check_choice(value: &Value, of: &[&str]) -> Result<Value, String> {
-    match value.as_str() {
-        Some(text) if of.contains(&text) => Ok(Value::from(text)),
-        Some(_) | None => Err(format!("must be one of: {}", of.join(", "))),
-    }
-}
-
-fn check_choices(value: &Value, of: &[&str]) -> Result<Value, String> {
-    let reason = || format!("must be an array with at least one of: {}", of.join(", "));
-    let items = value.as_array().filter(|items| !items.is_empty()).ok_or_else(reason)?;
-    for (position, item) in items.iter().enumerate() {
-        check_choice(item, of).map_err(|_| reason())?;
-        if items[..position].contains(item) {
-            return Err(format!("names {item} twice"));
-        }
-    }
-    Ok(value.clone())
-}
-
-fn check_codes(value: &Value, of: &[&str]) -> Result<Value, String> {
-    let items = value.as_array().ok_or_else(|| format!("must be an array, not {}", kind_of(value)))?;
-    for (position, item) in items.iter().enumerate() {
-        if !item.as_str().is_some_and(|code| of.contains(&code)) {
-            return Err(format!("names {item}, which does not exist"));
-        }
-        if items[..position].contains(item) {
-            return Err(format!("names {item} twice"));
-        }
-    }
-    Ok(value.clone())
-}
-
-fn check_number(value: &Value, min: f64, max: f64) -> Result<Value, String> {
-    let number = value.as_f64().filter(|number| (min..=max).contains(number));
-    number.map(Value::from).ok_or_else(|| format!("must be a number from {min} to {max}"))
-}
-
-fn check_day(value: &Value) -> Result<Value, String> {
-    let day = value.as_str().and_then(Day::parse);
-    day.map(|day| Value::from(day.to_string())).ok_or_else(|| "must be a day as 2026-11-15".to_owned())
-}
-
-/// Times are kept to the second.
-fn check_time(value: &Value) -> Result<Value, String> {
-    let moment = value.as_str().and_then(parse_rfc3339);
-    moment
-        .map(|ms| Value::from(rfc3339(ms)))
-        .ok_or_else(|| "must be a time as 2026-11-15T08:00:00Z".to_owned())
-}
-
-fn check_texts(value: &Value, max_items: usize, max_chars: usize) -> Result<Value, String> {
-    let reason = || format!("must be an array of at most {max_items} strings of 1 to {max_chars} characters");
-    let items = value.as_array().filter(|items| items.len() <= max_items).ok_or_else(reason)?;
-    for (position, item) in items.iter().enumerate() {
-        let text = item
-            .as_str()
-            .filter(|text| !text.trim().is_empty() && !text.contains('\0'))
-            .ok_or_else(reason)?;
-        if text.chars().count() > max_chars {
-            return Err(reason());
-        }
-        if items[..position].contains(item) {
-            return Err(format!("names {item} twice"));
-        }
-    }
-    Ok(value.clone())
-}
-
 /// The name under which another system knows an object; importing it again updates that object.
 pub const EXTERNAL_ID: Field =
     text("external_id", 255).nullable().says("The object's name in another system.");
 /// The name by which other rows of the same file point to a row.
 pub const REF: Field = text("ref", 64).nullable().says("A name for other rows of the same file.");
-
-fn check_capitals(value: &Value, chars: usize, digits: bool) -> Result<Value, String> {
-    let fits = |byte: u8| byte.is_ascii_uppercase() || digits && byte.is_ascii_digit();
-    let text = value.as_str().filter(|text| text.len() == chars && text.bytes().all(fits));
-    let or_digits = if digits { " or digits" } else { "" };
-    text.map(Value::from).ok_or_else(|| format!("must be {chars} capital letters{or_digits}"))
-}
-
-/// An object by its own form; what is wrong in it is named by the way to it.
-fn check_record(way: &str, value: &Value, of: &Form) -> Result<Value, Faults> {
-    let Some(fields) = value.as_object() else {
-        return Err(Faults::one(way, format!("must be an object, not {}", kind_of(value))));
-    };
-    of.check(fields).map(|values| Value::Object(values.0)).map_err(|mut faults| {
-        faults.fields.iter_mut().for_each(|(name, _)| *name = format!("{way}.{name}"));
-        faults
-    })
-}
-
-fn check_records(way: &str, value: &Value, of: &Form, max_items: usize) -> Result<Value, Faults> {
-    let Some(items) = value.as_array().filter(|items| items.len() <= max_items) else {
-        return Err(Faults::one(way, format!("must be an array of at most {max_items} objects")));
-    };
-    let mut faults = Faults::default();
-    let mut checked = Vec::with_capacity(items.len());
-    for (position, item) in items.iter().enumerate() {
-        match check_record(&format!("{way}[{position}]"), item, of) {
-            Ok(item) => checked.push(item),
-            Err(more) => faults.join(more),
-        }
-    }
-    if faults.fields.is_empty() { Ok(Value::Array(checked)) } else { Err(faults) }
-}
 
 impl Form {
     /// Checks a whole body; every fault is named.

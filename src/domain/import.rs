@@ -149,11 +149,12 @@ fn value_of(field: &Field, cell: &str) -> Value {
         },
         Kind::Choices(_) | Kind::Codes(_) | Kind::Texts { .. } => list(),
         // A cell cannot hold an object; the check says so.
-        Kind::Record(_) | Kind::Records { .. } => Value::from(cell),
+        Kind::Record(_) | Kind::Records { .. } | Kind::Keyed { .. } => Value::from(cell),
         Kind::Text { .. }
         | Kind::Uri { .. }
         | Kind::Choice(_)
         | Kind::Capitals { .. }
+        | Kind::Shaped { .. }
         | Kind::Day
         | Kind::Time => Value::from(cell),
     }

@@ -6,9 +6,12 @@
 
 pub mod analysis;
 pub mod arrangement;
+pub mod cra;
 pub mod day;
+pub mod destination;
 pub mod event;
 pub mod finding;
+pub mod fits;
 pub mod form;
 pub mod id;
 pub mod import;

@@ -1,18 +1,45 @@
-//! Webhooks. So far: what a tenant may write.
+//! Webhooks: who is told of which events, and where.
+//!
+//! A destination is checked whenever channel or address is written; what may pass stands in `destination`.
 
+use super::day::as_time;
+use super::destination::{self, Allowlist, URL_CHARS_MAX};
 use super::event::EventName;
-use super::form::{Field, Form, choice, choices, switch, text, uri};
+use super::form::{Field, Form, Values, choice, choices, switch, text, uri};
+use crate::error::Faults;
+use serde::Serialize;
 
-/// The channels: two chat products and mail.
-pub const CHANNELS: &[&str] = &["slack", "teams", "email"];
-/// The events that a webhook may subscribe to.
-pub const EVENTS: &[&str] = EventName::NAMES;
+words! {
+    /// The channels: two chat products and mail.
+    Channel { Slack = "slack", Teams = "teams", Email = "email" }
+}
+
+/// A webhook, as v1 shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the fields' names are those of the API")]
+pub struct Webhook {
+    pub id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
+    pub name: String,
+    pub channel: Channel,
+    pub url: String,
+    pub events: Vec<EventName>,
+    pub active: bool,
+    /// Nothing is delivered yet.
+    pub last_delivery: Option<()>,
+    #[serde(serialize_with = "as_time")]
+    pub created_at: i64,
+    #[serde(serialize_with = "as_time")]
+    pub updated_at: i64,
+}
 
 const NAME: Field = text("name", 255).says("What people call the webhook.");
-const CHANNEL: Field = choice("channel", CHANNELS).says("Where messages go.");
-const URL: Field = uri("url", 512).says("The destination; it must pass the channel's allowlist.");
-const SUBSCRIBED: Field = choices("events", EVENTS).says("The events it is told of.");
-const SHOWN: &[&str] = &["id", "last_delivery", "created_at", "updated_at"];
+const CHANNEL: Field = choice("channel", Channel::NAMES).says("Where messages go.");
+const URL: Field = uri("url", URL_CHARS_MAX).says("The destination; it must pass the channel's allowlist.");
+const SUBSCRIBED: Field = choices("events", EventName::NAMES).says("The events it is told of.");
+const ACTIVE: Field = switch("active").says("Whether it is told of anything.");
+const SHOWN: &[&str] = &["id", "external_id", "last_delivery", "created_at", "updated_at"];
 
 /// The body of `POST /api/v1/webhooks`.
 pub static NEW_WEBHOOK: Form = Form {
@@ -22,8 +49,54 @@ pub static NEW_WEBHOOK: Form = Form {
 };
 
 /// The body of `PUT` and `PATCH /api/v1/webhooks/{webhook}`: absent fields keep their value.
-pub static WEBHOOK_PATCH: Form = Form {
-    name: "WebhookPatch",
-    fields: &[NAME, CHANNEL, URL, SUBSCRIBED, switch("active").says("Whether it is told of anything.")],
-    read_only: SHOWN,
-};
+pub static WEBHOOK_PATCH: Form =
+    Form { name: "WebhookPatch", fields: &[NAME, CHANNEL, URL, SUBSCRIBED, ACTIVE], read_only: SHOWN };
+
+impl Webhook {
+    /// A new webhook; active unless the values say otherwise, which only the import's do.
+    pub fn new(id: String, values: &Values, allowlist: &Allowlist, now_ms: i64) -> Result<Webhook, Faults> {
+        let mut webhook = Webhook {
+            id,
+            external_id: None,
+            name: String::new(),
+            channel: Channel::Slack,
+            url: String::new(),
+            events: Vec::new(),
+            active: true,
+            last_delivery: None,
+            created_at: now_ms,
+            updated_at: now_ms,
+        };
+        webhook.change(values, allowlist, now_ms)?;
+        Ok(webhook)
+    }
+
+    /// Changes what was given. One whose destination is no longer allowed can still be renamed or switched off.
+    pub fn change(&mut self, values: &Values, allowlist: &Allowlist, now_ms: i64) -> Result<(), Faults> {
+        let mut changed = self.clone();
+        values.set_text("name", &mut changed.name);
+        values.set_word("channel", Channel::parse, &mut changed.channel);
+        values.set_text("url", &mut changed.url);
+        if values.get("channel").is_some() || values.get("url").is_some() {
+            changed.url = destination::check(changed.channel, &changed.url, allowlist)
+                .map_err(|reason| blame(values, reason))?;
+        }
+        if values.get("events").is_some() {
+            let mut names = Vec::new();
+            values.set_texts("events", &mut names);
+            changed.events = names.iter().filter_map(|name| EventName::parse(name)).collect();
+        }
+        changed.active = values.switch("active").unwrap_or(changed.active);
+        changed.updated_at = now_ms;
+        *self = changed;
+        Ok(())
+    }
+}
+
+/// The fault stands at the field that was given: a new channel may not fit the address it finds.
+fn blame(values: &Values, reason: String) -> Faults {
+    match values.get("url") {
+        Some(_) => Faults::one("url", reason),
+        None => Faults::one("channel", format!("does not fit the url, which {reason}")),
+    }
+}

@@ -147,6 +147,7 @@ pub fn json_array(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
 
-fn damaged(index: usize, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+/// The error of a row that holds what it cannot hold.
+pub fn damaged(index: usize, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, cause.into())
 }

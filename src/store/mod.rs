@@ -6,6 +6,7 @@
 
 mod arrangement;
 mod check;
+mod cra;
 mod event;
 mod file;
 mod finding;
@@ -24,6 +25,7 @@ mod test_case;
 mod timeline;
 mod user;
 mod version;
+mod webhook;
 mod writer;
 
 pub use check::check;
@@ -40,6 +42,7 @@ pub use tenant::TenantRow;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::domain::destination::Allowlist;
 use crate::domain::id::{Kind, Sequence};
 use crate::error::Error;
 use key::KeyRing;
@@ -64,6 +67,7 @@ pub struct Store {
     writer: Writer,
     keys: Arc<KeyRing>,
     keys_max: usize,
+    allowlist: Arc<Allowlist>,
     versions: Arc<Versions>,
 }
 
@@ -125,11 +129,12 @@ pub enum Purpose {
 
 impl Store {
     /// Opens the file, bringing an older one up to date. Every refusal is one clear line.
-    /// `keys_max` bounds the live keys of a tenant.
+    /// `keys_max` bounds the live keys of a tenant; `allowlist` tells where its webhooks may send.
     pub fn open(
         path: &Path,
         purpose: Purpose,
         keys_max: usize,
+        allowlist: Arc<Allowlist>,
         clock: Clock,
         chance: Chance,
     ) -> Result<Store, Error> {
@@ -155,7 +160,7 @@ impl Store {
             .connection_timeout(READER_WAIT)
             .build(manager)
             .map_err(|cause| Error::internal("opening readers", cause))?;
-        Ok(Store { clock, chance, readers, writer, keys, keys_max, versions })
+        Ok(Store { clock, chance, readers, writer, keys, keys_max, allowlist, versions })
     }
 
     /// The handle to a tenant, by its id.

@@ -75,7 +75,9 @@ impl Tenant<'_> {
     pub fn latest_analysis(&self) -> Result<String, Error> {
         let body = self.read(|connection| {
             connection
-                .prepare_cached("select body from analysis where tenant_id = ?1 order by analysed_at desc limit 1")?
+                .prepare_cached(
+                    "select body from analysis where tenant_id = ?1 order by analysed_at desc limit 1",
+                )?
                 .query_row([&self.id], |row| row.get(0))
                 .optional()
         })?;
@@ -115,7 +117,8 @@ fn register(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Regist
 }
 
 fn latest(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Option<Latest>> {
-    let sql = "select id, analysed_at, shares from analysis where tenant_id = ?1 order by analysed_at desc limit 1";
+    let sql =
+        "select id, analysed_at, shares from analysis where tenant_id = ?1 order by analysed_at desc limit 1";
     connection
         .prepare_cached(sql)?
         .query_row([tenant_id], |row| {

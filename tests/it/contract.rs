@@ -31,6 +31,7 @@ fn sample(route: &Route) -> Option<Value> {
         "NewFinding" => json!({ "title": "a finding", "severity": "low" }),
         "FindingPatch" => json!({ "status": "in_progress" }),
         "TestCasePatch" => json!({ "status": "in_progress" }),
+        "CraReportPatch" => json!({ "title": "t" }),
         other => panic!("no sample for the form {other}"),
     })
 }

@@ -2,6 +2,7 @@
 
 pub mod arrangement;
 pub mod compliance;
+pub mod cra;
 pub mod finding;
 pub mod key;
 pub mod measure;
@@ -10,3 +11,4 @@ pub mod provider;
 pub mod risk;
 pub mod test_case;
 pub mod timeline;
+pub mod webhook;

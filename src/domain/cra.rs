@@ -1,0 +1,517 @@
+//! CRA reports: what a manufacturer tells the authorities under Art. 14 of the Cyber Resilience Act, and
+//! the three clocks that run meanwhile.
+//!
+//! Each clock has its own start: early warning and notification run from awareness, the final report of a
+//! vulnerability from the corrective measure, that of an incident from the notification. A start that is
+//! not known starts no clock. Being late is shown and never refused.
+
+use super::day::plus_one_month;
+use super::form::{Field, Form, Values, choice, codes, keyed, number, shaped, text, time};
+use crate::clock::{parse_rfc3339, rfc3339};
+use crate::error::Faults;
+use serde_json::{Value, json};
+
+words! {
+    /// What the report is about.
+    Kind { ExploitedVulnerability = "exploited_vulnerability", SevereIncident = "severe_incident" }
+}
+words! {
+    /// How bad it is.
+    Severity { Critical = "critical", High = "high", Medium = "medium", Low = "low" }
+}
+words! {
+    /// Where a report stands.
+    Status {
+        Draft = "draft", EarlyWarningSent = "early_warning_sent", NotificationSent = "notification_sent",
+        FinalReportSent = "final_report_sent", Closed = "closed", Withdrawn = "withdrawn",
+    }
+}
+words! {
+    /// What is sent, in its order.
+    Stage { EarlyWarning = "early_warning", Notification = "notification", FinalReport = "final_report" }
+}
+
+/// The member states of the European Union, ISO 3166-1 alpha-2.
+pub const MEMBER_STATES: &[&str] = &[
+    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT",
+    "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK",
+];
+
+const HOUR_MS: i64 = 3_600_000;
+/// From awareness to the early warning.
+const EARLY_WARNING_MS: i64 = 24 * HOUR_MS;
+/// From awareness to the notification.
+const NOTIFICATION_MS: i64 = 72 * HOUR_MS;
+/// From the corrective measure to the final report on a vulnerability.
+const FINAL_REPORT_MS: i64 = 14 * 24 * HOUR_MS;
+/// Submissions at the most: one a stage.
+const SUBMISSIONS_MAX: usize = Stage::ALL.len();
+
+impl Stage {
+    /// All of them, in their order.
+    pub const ALL: [Stage; 3] = [Stage::EarlyWarning, Stage::Notification, Stage::FinalReport];
+}
+
+impl Status {
+    /// Where it may go from here: one step on, or out.
+    pub fn moves(self) -> &'static [Status] {
+        use Status::*;
+        match self {
+            Draft => &[EarlyWarningSent, Withdrawn],
+            EarlyWarningSent => &[NotificationSent, Withdrawn],
+            NotificationSent => &[FinalReportSent, Withdrawn],
+            FinalReportSent => &[Closed, Withdrawn],
+            Closed | Withdrawn => &[],
+        }
+    }
+
+    /// The stages that were sent for it to be here. Of a withdrawn one nothing follows.
+    fn sent(self) -> &'static [Stage] {
+        use Stage::*;
+        match self {
+            Status::Draft | Status::Withdrawn => &[],
+            Status::EarlyWarningSent => &[EarlyWarning],
+            Status::NotificationSent => &[EarlyWarning, Notification],
+            Status::FinalReportSent | Status::Closed => &[EarlyWarning, Notification, FinalReport],
+        }
+    }
+
+    /// Do its clocks run?
+    pub fn is_running(self) -> bool {
+        match self {
+            Status::Draft | Status::EarlyWarningSent | Status::NotificationSent => true,
+            Status::FinalReportSent | Status::Closed | Status::Withdrawn => false,
+        }
+    }
+}
+
+/// What was handed to an authority at a stage.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields' names are those of the API")]
+pub struct Submission {
+    pub stage: Stage,
+    pub submitted_at: i64,
+    pub reference: Option<String>,
+    pub authority: Option<String>,
+}
+
+impl Submission {
+    /// Reads one as it is shown, and as it is stored.
+    pub fn of(value: &Value) -> Option<Submission> {
+        let optional = |name: &str| value[name].as_str().filter(|text| !text.trim().is_empty());
+        Some(Submission {
+            stage: Stage::parse(value["stage"].as_str()?)?,
+            submitted_at: parse_rfc3339(value["submitted_at"].as_str()?)?,
+            reference: optional("reference").map(str::to_owned),
+            authority: optional("authority").map(str::to_owned),
+        })
+    }
+
+    /// As it is shown, and as it is stored.
+    pub fn shown(&self) -> Value {
+        json!({
+            "stage": self.stage,
+            "submitted_at": rfc3339(self.submitted_at),
+            "reference": self.reference,
+            "authority": self.authority,
+        })
+    }
+}
+
+/// A CRA report: what is stored of it. `shown` adds what is computed.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields' names are those of the API")]
+pub struct CraReport {
+    pub id: String,
+    pub external_id: Option<String>,
+    pub kind: Kind,
+    pub title: String,
+    pub product_name: String,
+    pub product_version: Option<String>,
+    pub cve_id: Option<String>,
+    pub severity: Option<Severity>,
+    pub cvss_score: Option<f64>,
+    pub status: Status,
+    pub became_aware_at: Option<i64>,
+    pub corrective_measure_at: Option<i64>,
+    pub early_warning_sent_at: Option<i64>,
+    pub notification_sent_at: Option<i64>,
+    pub final_report_sent_at: Option<i64>,
+    pub member_states: Vec<String>,
+    pub summary: Option<String>,
+    pub root_cause: Option<String>,
+    pub mitigation: Option<String>,
+    pub user_guidance: Option<String>,
+    pub submissions: Vec<Submission>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+const KIND: Field = choice("kind", Kind::NAMES).says("What the report is about.");
+const TITLE: Field = text("title", 255).says("What it is about, in one line.");
+const PRODUCT: Field = text("product_name", 255).says("The product with digital elements.");
+const VERSION: Field = text("product_version", 255).nullable().says("The product's affected versions.");
+const CVE: Field = shaped("cve_id", is_cve_id, "CVE-2026-12345", "^CVE-[0-9]{4}-[0-9]{4,19}$")
+    .nullable()
+    .says("The vulnerability's CVE identifier.");
+const SEVERITY: Field = choice("severity", Severity::NAMES).nullable().says("How bad it is.");
+const CVSS: Field = number("cvss_score", 0.0, 10.0).nullable().says("The vulnerability's CVSS score.");
+const STATUS: Field =
+    choice("status", Status::NAMES).says("Where it stands; only the allowed moves are taken.");
+const AWARE: Field = time("became_aware_at").nullable().says("When you became aware; starts two clocks.");
+const MEASURE: Field = time("corrective_measure_at")
+    .nullable()
+    .says("When a corrective or mitigating measure was available; starts a vulnerability's last clock.");
+const WARNED: Field = time("early_warning_sent_at").nullable().says("Stamped by the move if not given.");
+const NOTIFIED: Field = time("notification_sent_at").nullable().says("Stamped by the move if not given.");
+const REPORTED: Field = time("final_report_sent_at").nullable().says("Stamped by the move if not given.");
+const STATES: Field = codes("member_states", MEMBER_STATES).says("Where the product is available.");
+const SUMMARY: Field = text("summary", 20_000).nullable().says("What happened, severity and impact.");
+const CAUSE: Field = text("root_cause", 20_000).nullable().says("Threat type or root cause.");
+const MITIGATION: Field = text("mitigation", 20_000).nullable().says("Measures taken and under way.");
+const GUIDANCE: Field = text("user_guidance", 20_000).nullable().says("What users can do.");
+const SUBMISSIONS: Field = keyed("submissions", &SUBMISSION, "stage", SUBMISSIONS_MAX)
+    .says("What was handed in, one a stage; a list replaces the one before.");
+const SHOWN: &[&str] = &[
+    "id",
+    "external_id",
+    "early_warning_due_at",
+    "notification_due_at",
+    "final_report_due_at",
+    "next_deadline",
+    "overdue",
+    "late_stages",
+    "created_at",
+    "updated_at",
+];
+
+/// One entry of `submissions`.
+pub static SUBMISSION: Form = Form {
+    name: "CraSubmission",
+    fields: &[
+        choice("stage", Stage::NAMES).required().says("What was handed in."),
+        time("submitted_at").required().says("When."),
+        text("reference", 255).nullable().says("The authority's reference."),
+        text("authority", 255).nullable().says("To whom: the coordinating CSIRT, ENISA's platform."),
+    ],
+    read_only: &[],
+};
+
+/// What may be set of a new report; the import uses it.
+pub static NEW_CRA_REPORT: Form = Form {
+    name: "NewCraReport",
+    fields: &[
+        KIND.required(),
+        TITLE.required(),
+        PRODUCT.required(),
+        VERSION,
+        CVE,
+        SEVERITY,
+        CVSS,
+        STATUS,
+        AWARE,
+        MEASURE,
+        WARNED,
+        NOTIFIED,
+        REPORTED,
+        STATES,
+        SUMMARY,
+        CAUSE,
+        MITIGATION,
+        GUIDANCE,
+        SUBMISSIONS,
+    ],
+    read_only: SHOWN,
+};
+
+/// The body of `PATCH /api/v1/cra/reports/{id}`: absent fields keep their value.
+pub static CRA_REPORT_PATCH: Form = Form {
+    name: "CraReportPatch",
+    fields: &[
+        KIND,
+        TITLE,
+        PRODUCT,
+        VERSION,
+        CVE,
+        SEVERITY,
+        CVSS,
+        STATUS,
+        AWARE,
+        MEASURE,
+        WARNED,
+        NOTIFIED,
+        REPORTED,
+        STATES,
+        SUMMARY,
+        CAUSE,
+        MITIGATION,
+        GUIDANCE,
+        SUBMISSIONS,
+    ],
+    read_only: SHOWN,
+};
+
+/// `CVE-`, a year of four digits, and 4 to 19 digits.
+fn is_cve_id(text: &str) -> bool {
+    let digits = |part: &str, fits: std::ops::RangeInclusive<usize>| {
+        fits.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let parts = text.strip_prefix("CVE-").and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(year, number)| digits(year, 4..=4) && digits(number, 4..=19))
+}
+
+impl CraReport {
+    /// A new report, in any status; stages that its status says were sent are stamped if they are not given.
+    pub fn new(id: String, values: &Values, now_ms: i64) -> CraReport {
+        let mut report = CraReport {
+            id,
+            external_id: None,
+            kind: Kind::ExploitedVulnerability,
+            title: String::new(),
+            product_name: String::new(),
+            product_version: None,
+            cve_id: None,
+            severity: None,
+            cvss_score: None,
+            status: Status::Draft,
+            became_aware_at: None,
+            corrective_measure_at: None,
+            early_warning_sent_at: None,
+            notification_sent_at: None,
+            final_report_sent_at: None,
+            member_states: Vec::new(),
+            summary: None,
+            root_cause: None,
+            mitigation: None,
+            user_guidance: None,
+            submissions: Vec::new(),
+            created_at: now_ms,
+            updated_at: now_ms,
+        };
+        report.set(values);
+        values.set_word("status", Status::parse, &mut report.status);
+        report.stamp(now_ms);
+        report
+    }
+
+    /// Changes what was given, and moves it if a status was. Every fault is named, and then nothing is changed.
+    pub fn change(&mut self, values: &Values, now_ms: i64) -> Result<(), Faults> {
+        let before = self.status;
+        let wanted = values.text("status").and_then(Status::parse).unwrap_or(before);
+        let mut faults = Faults::default();
+        if wanted != before && !before.moves().contains(&wanted) {
+            faults.add("status", refusal(before, wanted));
+        }
+        let mut changed = self.clone();
+        changed.set(values);
+        for stage in before.sent().iter().filter(|stage| changed.sent_at(**stage).is_none()) {
+            let field = format!("{}_sent_at", stage.name());
+            faults.add(&field, format!("cannot be removed: the report is {}", before.name()));
+        }
+        if !faults.fields.is_empty() {
+            return Err(faults);
+        }
+        changed.status = wanted;
+        changed.stamp(now_ms);
+        changed.updated_at = now_ms;
+        *self = changed;
+        Ok(())
+    }
+
+    /// When a stage was sent.
+    pub fn sent_at(&self, stage: Stage) -> Option<i64> {
+        match stage {
+            Stage::EarlyWarning => self.early_warning_sent_at,
+            Stage::Notification => self.notification_sent_at,
+            Stage::FinalReport => self.final_report_sent_at,
+        }
+    }
+
+    /// When a stage is due; nothing while its clock has not started.
+    pub fn due_at(&self, stage: Stage) -> Option<i64> {
+        match (stage, self.kind) {
+            (Stage::EarlyWarning, _) => self.became_aware_at.map(|aware| aware + EARLY_WARNING_MS),
+            (Stage::Notification, _) => self.became_aware_at.map(|aware| aware + NOTIFICATION_MS),
+            (Stage::FinalReport, Kind::ExploitedVulnerability) => {
+                self.corrective_measure_at.map(|measure| measure + FINAL_REPORT_MS)
+            }
+            (Stage::FinalReport, Kind::SevereIncident) => self.notification_sent_at.map(plus_one_month),
+        }
+    }
+
+    /// The next stage to be sent and when it is due, while a clock runs for it.
+    pub fn next_deadline(&self) -> Option<(Stage, i64)> {
+        let next = Stage::ALL.into_iter().find(|stage| self.sent_at(*stage).is_none());
+        let next = next.filter(|_| self.status.is_running())?;
+        Some((next, self.due_at(next)?))
+    }
+
+    /// The stages that were sent after their time, or are not sent and their time is over.
+    pub fn late_stages(&self, now_ms: i64) -> Vec<Stage> {
+        let is_late = |stage: &Stage| {
+            let until = self.sent_at(*stage).or(self.status.is_running().then_some(now_ms));
+            matches!((self.due_at(*stage), until), (Some(due), Some(until)) if until > due)
+        };
+        Stage::ALL.into_iter().filter(is_late).collect()
+    }
+
+    /// The report as v1 shows it at a moment.
+    pub fn shown(&self, now_ms: i64) -> Value {
+        let time = |ms: Option<i64>| ms.map(rfc3339);
+        let next = self.next_deadline();
+        let mut shown = json!({
+            "id": self.id,
+            "external_id": self.external_id,
+            "kind": self.kind,
+            "title": self.title,
+            "product_name": self.product_name,
+            "product_version": self.product_version,
+            "cve_id": self.cve_id,
+            "severity": self.severity,
+            "cvss_score": self.cvss_score,
+            "status": self.status,
+            "became_aware_at": time(self.became_aware_at),
+            "early_warning_due_at": time(self.due_at(Stage::EarlyWarning)),
+            "notification_due_at": time(self.due_at(Stage::Notification)),
+            "final_report_due_at": time(self.due_at(Stage::FinalReport)),
+            "early_warning_sent_at": time(self.early_warning_sent_at),
+            "notification_sent_at": time(self.notification_sent_at),
+            "final_report_sent_at": time(self.final_report_sent_at),
+            "corrective_measure_at": time(self.corrective_measure_at),
+            "member_states": self.member_states,
+            "summary": self.summary,
+            "root_cause": self.root_cause,
+            "mitigation": self.mitigation,
+            "user_guidance": self.user_guidance,
+            "submissions": self.submissions.iter().map(Submission::shown).collect::<Vec<_>>(),
+            "next_deadline": next.map(|(stage, due)| json!({ "stage": stage, "due_at": rfc3339(due) })),
+            "overdue": next.is_some_and(|(_, due)| now_ms > due),
+            "late_stages": self.late_stages(now_ms),
+            "created_at": rfc3339(self.created_at),
+            "updated_at": rfc3339(self.updated_at),
+        });
+        if let Some(fields) = shown.as_object_mut().filter(|_| self.external_id.is_none()) {
+            fields.shift_remove("external_id");
+        }
+        shown
+    }
+
+    /// Stages that the status says were sent, and of which nobody said when, were sent now.
+    fn stamp(&mut self, now_ms: i64) {
+        for stage in self.status.sent() {
+            let slot = match stage {
+                Stage::EarlyWarning => &mut self.early_warning_sent_at,
+                Stage::Notification => &mut self.notification_sent_at,
+                Stage::FinalReport => &mut self.final_report_sent_at,
+            };
+            slot.get_or_insert(now_ms);
+        }
+    }
+
+    fn set(&mut self, values: &Values) {
+        values.set_word("kind", Kind::parse, &mut self.kind);
+        values.set_text("title", &mut self.title);
+        values.set_text("product_name", &mut self.product_name);
+        values.set_optional_text("product_version", &mut self.product_version);
+        values.set_optional_text("cve_id", &mut self.cve_id);
+        if let Some(severity) = values.get("severity") {
+            self.severity = severity.as_str().and_then(Severity::parse);
+        }
+        if let Some(score) = values.get("cvss_score") {
+            self.cvss_score = score.as_f64();
+        }
+        values.set_time("became_aware_at", &mut self.became_aware_at);
+        values.set_time("corrective_measure_at", &mut self.corrective_measure_at);
+        values.set_time("early_warning_sent_at", &mut self.early_warning_sent_at);
+        values.set_time("notification_sent_at", &mut self.notification_sent_at);
+        values.set_time("final_report_sent_at", &mut self.final_report_sent_at);
+        values.set_texts("member_states", &mut self.member_states);
+        values.set_optional_text("summary", &mut self.summary);
+        values.set_optional_text("root_cause", &mut self.root_cause);
+        values.set_optional_text("mitigation", &mut self.mitigation);
+        values.set_optional_text("user_guidance", &mut self.user_guidance);
+        if let Some(entries) = values.get("submissions").and_then(Value::as_array) {
+            self.submissions = entries.iter().filter_map(Submission::of).collect();
+        }
+    }
+}
+
+fn refusal(before: Status, wanted: Status) -> String {
+    let allowed: Vec<&str> = before.moves().iter().map(|status| status.name()).collect();
+    let possible = if allowed.is_empty() { "none".into() } else { allowed.join(", ") };
+    format!("cannot go from {} to {}; possible are: {possible}", before.name(), wanted.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_794_729_600_000;
+
+    fn report(body: Value) -> CraReport {
+        CraReport::new("cra_1".into(), &values(body), NOW)
+    }
+
+    fn values(body: Value) -> Values {
+        CRA_REPORT_PATCH.check(body.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_pair_of_statuses_is_either_a_move_or_refused() {
+        for from in Status::NAMES {
+            for to in Status::NAMES.iter().filter(|to| *to != from) {
+                let mut report = report(json!({ "title": "t", "status": from }));
+                let (before, wanted) = (report.clone(), Status::parse(to).unwrap());
+                let allowed = before.status.moves().contains(&wanted);
+                let outcome = report.change(&values(json!({ "status": to, "title": "u" })), NOW);
+                assert_eq!(outcome.is_ok(), allowed, "{from} to {to}");
+                if let Err(faults) = outcome {
+                    let reason = &faults.fields[0].1;
+                    assert!(before.status.moves().iter().all(|status| reason.contains(status.name())));
+                    assert_eq!(report, before, "nothing is changed");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_status_says_what_was_sent_and_a_given_time_stays() {
+        let mut report =
+            report(json!({ "status": "notification_sent", "early_warning_sent_at": "2026-11-01T00:00:00Z" }));
+        assert_ne!(report.early_warning_sent_at, Some(NOW));
+        assert_eq!((report.notification_sent_at, report.final_report_sent_at), (Some(NOW), None));
+        let faults = report.change(&values(json!({ "notification_sent_at": null, "status": "draft" })), NOW);
+        let names: Vec<String> = faults.unwrap_err().fields.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["status", "notification_sent_at"]);
+    }
+
+    #[test]
+    fn each_clock_has_its_own_start() {
+        let mut report = report(json!({ "kind": "exploited_vulnerability" }));
+        assert!(Stage::ALL.iter().all(|stage| report.due_at(*stage).is_none()));
+        report.corrective_measure_at = Some(NOW);
+        assert_eq!(report.due_at(Stage::FinalReport), Some(NOW + 14 * 24 * HOUR_MS));
+        report.kind = Kind::SevereIncident;
+        assert_eq!(report.due_at(Stage::FinalReport), None);
+        report.notification_sent_at = parse_rfc3339("2027-01-31T10:00:00Z");
+        assert_eq!(report.due_at(Stage::FinalReport), parse_rfc3339("2027-02-28T10:00:00Z"));
+    }
+
+    #[test]
+    fn cve_ids_have_one_form() {
+        for good in ["CVE-2026-0001", "CVE-1999-1234567"] {
+            assert!(is_cve_id(good), "{good}");
+        }
+        for bad in [
+            "",
+            "CVE-2026-123",
+            "cve-2026-1234",
+            "CVE-26-1234",
+            "CVE-2026-12a4",
+            "CVE-2026-1234 ",
+            "CVE-2026-١٢٣٤",
+        ] {
+            assert!(!is_cve_id(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Webhooks.
+
+use super::list::{Filter, Listed, json_array, list, texts, word};
+use super::{Desk, Tenant, failed};
+use crate::domain::event::EventName;
+use crate::domain::form::Values;
+use crate::domain::id::Kind;
+use crate::domain::query::Query;
+use crate::domain::webhook::{Channel, Webhook};
+use crate::error::Error;
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::sync::Arc;
+
+const SELECT: &str =
+    "select id, external_id, name, channel, url, events, active, created_at, updated_at from webhook";
+
+impl Tenant<'_> {
+    /// A page of webhooks.
+    pub fn webhooks(&self, query: &Query) -> Result<Listed<Webhook>, Error> {
+        let active = query.get("active").map(|word| i64::from(word == "true"));
+        let mut filter = Filter::of_tenant(&self.id).equals("channel", query.get("channel"));
+        if let Some(active) = active {
+            filter = filter.and_with("active = ?", active);
+        }
+        let filter = filter.search(&["name", "url", "id"], query);
+        self.read(|connection| list(connection, "webhook", SELECT, &filter, query.page(), of_row))
+    }
+
+    /// One webhook.
+    pub fn webhook(&self, id: &str) -> Result<Webhook, Error> {
+        self.read(|connection| find(connection, &self.id, id).optional())?.ok_or(Error::NotFound("webhook"))
+    }
+
+    /// Makes a webhook; its destination must be allowed.
+    pub fn create_webhook(&self, values: Values) -> Result<Webhook, Error> {
+        let allowlist = Arc::clone(&self.store.allowlist);
+        self.write(move |desk| {
+            let id = desk.new_id(Kind::Webhook)?;
+            let webhook = Webhook::new(id, &values, &allowlist, desk.now_ms).map_err(Error::Invalid)?;
+            insert(desk, &webhook)?;
+            Ok(webhook)
+        })
+    }
+
+    /// Changes a webhook; a destination that is written must be allowed.
+    pub fn change_webhook(&self, id: &str, values: Values) -> Result<Webhook, Error> {
+        let (id, allowlist) = (id.to_owned(), Arc::clone(&self.store.allowlist));
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let mut webhook = found.ok_or(Error::NotFound("webhook"))?;
+            webhook.change(&values, &allowlist, desk.now_ms).map_err(Error::Invalid)?;
+            update(desk, &webhook)?;
+            Ok(webhook)
+        })
+    }
+
+    /// Deletes a webhook.
+    pub fn delete_webhook(&self, id: &str) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let gone = desk
+                .connection
+                .prepare_cached("delete from webhook where tenant_id = ?1 and id = ?2")
+                .and_then(|mut row| row.execute((desk.tenant_id, &id)))
+                .map_err(failed)?;
+            if gone == 0 { Err(Error::NotFound("webhook")) } else { Ok(()) }
+        })
+    }
+}
+
+pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<Webhook> {
+    connection
+        .prepare_cached(&format!("{SELECT} where tenant_id = ?1 and id = ?2"))?
+        .query_row((tenant_id, id), of_row)
+}
+
+pub(super) fn insert(desk: &Desk, webhook: &Webhook) -> Result<(), Error> {
+    desk.connection
+        .prepare_cached(
+            "insert into webhook (tenant_id, id, external_id, name, channel, url, events, active, updated_at, created_at)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )
+        .and_then(|mut row| {
+            bind(&mut row, desk, webhook)?;
+            row.raw_bind_parameter(10, webhook.created_at)?;
+            row.raw_execute()
+        })
+        .map(|_| ())
+        .map_err(failed)
+}
+
+pub(super) fn update(desk: &Desk, webhook: &Webhook) -> Result<(), Error> {
+    desk.connection
+        .prepare_cached(
+            "update webhook set external_id = ?3, name = ?4, channel = ?5, url = ?6, events = ?7, active = ?8,
+               updated_at = ?9
+             where tenant_id = ?1 and id = ?2",
+        )
+        .and_then(|mut row| {
+            bind(&mut row, desk, webhook)?;
+            row.raw_execute()
+        })
+        .map(|_| ())
+        .map_err(failed)
+}
+
+/// The columns that insert and update share, in one order.
+fn bind(row: &mut rusqlite::Statement, desk: &Desk, webhook: &Webhook) -> rusqlite::Result<()> {
+    let events: Vec<String> = webhook.events.iter().map(|event| event.name().to_owned()).collect();
+    row.raw_bind_parameter(1, desk.tenant_id)?;
+    row.raw_bind_parameter(2, &webhook.id)?;
+    row.raw_bind_parameter(3, &webhook.external_id)?;
+    row.raw_bind_parameter(4, &webhook.name)?;
+    row.raw_bind_parameter(5, webhook.channel.name())?;
+    row.raw_bind_parameter(6, &webhook.url)?;
+    row.raw_bind_parameter(7, json_array(&events))?;
+    row.raw_bind_parameter(8, webhook.active)?;
+    row.raw_bind_parameter(9, webhook.updated_at)
+}
+
+fn of_row(row: &Row) -> rusqlite::Result<Webhook> {
+    Ok(Webhook {
+        id: row.get("id")?,
+        external_id: row.get("external_id")?,
+        name: row.get("name")?,
+        channel: word(row, "channel", Channel::parse)?,
+        url: row.get("url")?,
+        events: texts(row, "events")?.iter().filter_map(|name| EventName::parse(name)).collect(),
+        active: row.get("active")?,
+        last_delivery: None,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
