@@ -5,7 +5,7 @@
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
 use crate::domain::arrangement::NEW_ARRANGEMENT;
-use crate::domain::cra::CRA_REPORT_PATCH;
+use crate::domain::cra_form::CRA_REPORT_PATCH;
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::key::NEW_KEY;
 use crate::domain::permission::Permission::{ManageKeys, Write};

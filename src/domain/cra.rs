@@ -6,7 +6,7 @@
 //! not known starts no clock. Being late is shown and never refused.
 
 use super::day::plus_one_month;
-use super::form::{Field, Form, Values, choice, codes, keyed, number, shaped, text, time};
+use super::form::Values;
 use crate::clock::{parse_rfc3339, rfc3339};
 use crate::error::Faults;
 use serde_json::{Value, json};
@@ -31,12 +31,6 @@ words! {
     Stage { EarlyWarning = "early_warning", Notification = "notification", FinalReport = "final_report" }
 }
 
-/// The member states of the European Union, ISO 3166-1 alpha-2.
-pub const MEMBER_STATES: &[&str] = &[
-    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT",
-    "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK",
-];
-
 const HOUR_MS: i64 = 3_600_000;
 /// From awareness to the early warning.
 const EARLY_WARNING_MS: i64 = 24 * HOUR_MS;
@@ -44,8 +38,6 @@ const EARLY_WARNING_MS: i64 = 24 * HOUR_MS;
 const NOTIFICATION_MS: i64 = 72 * HOUR_MS;
 /// From the corrective measure to the final report on a vulnerability.
 const FINAL_REPORT_MS: i64 = 14 * 24 * HOUR_MS;
-/// Submissions at the most: one a stage.
-const SUBMISSIONS_MAX: usize = Stage::ALL.len();
 
 impl Stage {
     /// All of them, in their order.
@@ -145,119 +137,6 @@ pub struct CraReport {
     pub submissions: Vec<Submission>,
     pub created_at: i64,
     pub updated_at: i64,
-}
-
-const KIND: Field = choice("kind", Kind::NAMES).says("What the report is about.");
-const TITLE: Field = text("title", 255).says("What it is about, in one line.");
-const PRODUCT: Field = text("product_name", 255).says("The product with digital elements.");
-const VERSION: Field = text("product_version", 255).nullable().says("The product's affected versions.");
-const CVE: Field = shaped("cve_id", is_cve_id, "CVE-2026-12345", "^CVE-[0-9]{4}-[0-9]{4,19}$")
-    .nullable()
-    .says("The vulnerability's CVE identifier.");
-const SEVERITY: Field = choice("severity", Severity::NAMES).nullable().says("How bad it is.");
-const CVSS: Field = number("cvss_score", 0.0, 10.0).nullable().says("The vulnerability's CVSS score.");
-const STATUS: Field =
-    choice("status", Status::NAMES).says("Where it stands; only the allowed moves are taken.");
-const AWARE: Field = time("became_aware_at").nullable().says("When you became aware; starts two clocks.");
-const MEASURE: Field = time("corrective_measure_at")
-    .nullable()
-    .says("When a corrective or mitigating measure was available; starts a vulnerability's last clock.");
-const WARNED: Field = time("early_warning_sent_at").nullable().says("Stamped by the move if not given.");
-const NOTIFIED: Field = time("notification_sent_at").nullable().says("Stamped by the move if not given.");
-const REPORTED: Field = time("final_report_sent_at").nullable().says("Stamped by the move if not given.");
-const STATES: Field = codes("member_states", MEMBER_STATES).says("Where the product is available.");
-const SUMMARY: Field = text("summary", 20_000).nullable().says("What happened, severity and impact.");
-const CAUSE: Field = text("root_cause", 20_000).nullable().says("Threat type or root cause.");
-const MITIGATION: Field = text("mitigation", 20_000).nullable().says("Measures taken and under way.");
-const GUIDANCE: Field = text("user_guidance", 20_000).nullable().says("What users can do.");
-const SUBMISSIONS: Field = keyed("submissions", &SUBMISSION, "stage", SUBMISSIONS_MAX)
-    .says("What was handed in, one a stage; a list replaces the one before.");
-const SHOWN: &[&str] = &[
-    "id",
-    "external_id",
-    "early_warning_due_at",
-    "notification_due_at",
-    "final_report_due_at",
-    "next_deadline",
-    "overdue",
-    "late_stages",
-    "created_at",
-    "updated_at",
-];
-
-/// One entry of `submissions`.
-pub static SUBMISSION: Form = Form {
-    name: "CraSubmission",
-    fields: &[
-        choice("stage", Stage::NAMES).required().says("What was handed in."),
-        time("submitted_at").required().says("When."),
-        text("reference", 255).nullable().says("The authority's reference."),
-        text("authority", 255).nullable().says("To whom: the coordinating CSIRT, ENISA's platform."),
-    ],
-    read_only: &[],
-};
-
-/// What may be set of a new report; the import uses it.
-pub static NEW_CRA_REPORT: Form = Form {
-    name: "NewCraReport",
-    fields: &[
-        KIND.required(),
-        TITLE.required(),
-        PRODUCT.required(),
-        VERSION,
-        CVE,
-        SEVERITY,
-        CVSS,
-        STATUS,
-        AWARE,
-        MEASURE,
-        WARNED,
-        NOTIFIED,
-        REPORTED,
-        STATES,
-        SUMMARY,
-        CAUSE,
-        MITIGATION,
-        GUIDANCE,
-        SUBMISSIONS,
-    ],
-    read_only: SHOWN,
-};
-
-/// The body of `PATCH /api/v1/cra/reports/{id}`: absent fields keep their value.
-pub static CRA_REPORT_PATCH: Form = Form {
-    name: "CraReportPatch",
-    fields: &[
-        KIND,
-        TITLE,
-        PRODUCT,
-        VERSION,
-        CVE,
-        SEVERITY,
-        CVSS,
-        STATUS,
-        AWARE,
-        MEASURE,
-        WARNED,
-        NOTIFIED,
-        REPORTED,
-        STATES,
-        SUMMARY,
-        CAUSE,
-        MITIGATION,
-        GUIDANCE,
-        SUBMISSIONS,
-    ],
-    read_only: SHOWN,
-};
-
-/// `CVE-`, a year of four digits, and 4 to 19 digits.
-fn is_cve_id(text: &str) -> bool {
-    let digits = |part: &str, fits: std::ops::RangeInclusive<usize>| {
-        fits.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let parts = text.strip_prefix("CVE-").and_then(|rest| rest.split_once('-'));
-    parts.is_some_and(|(year, number)| digits(year, 4..=4) && digits(number, 4..=19))
 }
 
 impl CraReport {
@@ -445,6 +324,7 @@ fn refusal(before: Status, wanted: Status) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::cra_form::CRA_REPORT_PATCH;
 
     const NOW: i64 = 1_794_729_600_000;
 
@@ -495,23 +375,5 @@ mod tests {
         assert_eq!(report.due_at(Stage::FinalReport), None);
         report.notification_sent_at = parse_rfc3339("2027-01-31T10:00:00Z");
         assert_eq!(report.due_at(Stage::FinalReport), parse_rfc3339("2027-02-28T10:00:00Z"));
-    }
-
-    #[test]
-    fn cve_ids_have_one_form() {
-        for good in ["CVE-2026-0001", "CVE-1999-1234567"] {
-            assert!(is_cve_id(good), "{good}");
-        }
-        for bad in [
-            "",
-            "CVE-2026-123",
-            "cve-2026-1234",
-            "CVE-26-1234",
-            "CVE-2026-12a4",
-            "CVE-2026-1234 ",
-            "CVE-2026-١٢٣٤",
-        ] {
-            assert!(!is_cve_id(bad), "{bad}");
-        }
     }
 }

@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod arrangement;
 pub mod cra;
+pub mod cra_form;
 pub mod day;
 pub mod destination;
 pub mod event;

@@ -31,7 +31,7 @@ impl Tenant<'_> {
             .ok_or(Error::NotFound("cra report"))
     }
 
-    /// Makes a CRA report out of values that passed `NEW_CRA_REPORT`.
+    /// Makes a CRA report out of values that passed the form `NEW_CRA_REPORT`.
     pub fn create_cra_report(&self, values: Values) -> Result<CraReport, Error> {
         self.write(move |desk| {
             let report = CraReport::new(desk.new_id(id::Kind::CraReport)?, &values, desk.now_ms);

@@ -2,7 +2,7 @@
 
 use crate::client::Call;
 use crate::house::{House, START_MS};
-use holdfast::domain::cra::NEW_CRA_REPORT;
+use holdfast::domain::cra_form::NEW_CRA_REPORT;
 use serde_json::{Value, json};
 
 const HOUR_MS: i64 = 3_600_000;

@@ -1,0 +1,149 @@
+//! What may be written of a CRA report.
+
+use super::cra::{Kind, Severity, Stage, Status};
+use super::form::{Field, Form, choice, codes, keyed, number, shaped, text, time};
+
+/// The member states of the European Union, ISO 3166-1 alpha-2.
+pub const MEMBER_STATES: &[&str] = &[
+    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT",
+    "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK",
+];
+
+/// Submissions at the most: one a stage.
+const SUBMISSIONS_MAX: usize = Stage::ALL.len();
+
+const KIND: Field = choice("kind", Kind::NAMES).says("What the report is about.");
+const TITLE: Field = text("title", 255).says("What it is about, in one line.");
+const PRODUCT: Field = text("product_name", 255).says("The product with digital elements.");
+const VERSION: Field = text("product_version", 255).nullable().says("The product's affected versions.");
+const CVE: Field = shaped("cve_id", is_cve_id, "CVE-2026-12345", "^CVE-[0-9]{4}-[0-9]{4,19}$")
+    .nullable()
+    .says("The vulnerability's CVE identifier.");
+const SEVERITY: Field = choice("severity", Severity::NAMES).nullable().says("How bad it is.");
+const CVSS: Field = number("cvss_score", 0.0, 10.0).nullable().says("The vulnerability's CVSS score.");
+const STATUS: Field =
+    choice("status", Status::NAMES).says("Where it stands; only the allowed moves are taken.");
+const AWARE: Field = time("became_aware_at").nullable().says("When you became aware; starts two clocks.");
+const MEASURE: Field = time("corrective_measure_at")
+    .nullable()
+    .says("When a corrective or mitigating measure was available; starts a vulnerability's last clock.");
+const WARNED: Field = time("early_warning_sent_at").nullable().says("Stamped by the move if not given.");
+const NOTIFIED: Field = time("notification_sent_at").nullable().says("Stamped by the move if not given.");
+const REPORTED: Field = time("final_report_sent_at").nullable().says("Stamped by the move if not given.");
+const STATES: Field = codes("member_states", MEMBER_STATES).says("Where the product is available.");
+const SUMMARY: Field = text("summary", 20_000).nullable().says("What happened, severity and impact.");
+const CAUSE: Field = text("root_cause", 20_000).nullable().says("Threat type or root cause.");
+const MITIGATION: Field = text("mitigation", 20_000).nullable().says("Measures taken and under way.");
+const GUIDANCE: Field = text("user_guidance", 20_000).nullable().says("What users can do.");
+const SUBMISSIONS: Field = keyed("submissions", &SUBMISSION, "stage", SUBMISSIONS_MAX)
+    .says("What was handed in, one a stage; a list replaces the one before.");
+const SHOWN: &[&str] = &[
+    "id",
+    "external_id",
+    "early_warning_due_at",
+    "notification_due_at",
+    "final_report_due_at",
+    "next_deadline",
+    "overdue",
+    "late_stages",
+    "created_at",
+    "updated_at",
+];
+
+/// One entry of `submissions`.
+pub static SUBMISSION: Form = Form {
+    name: "CraSubmission",
+    fields: &[
+        choice("stage", Stage::NAMES).required().says("What was handed in."),
+        time("submitted_at").required().says("When."),
+        text("reference", 255).nullable().says("The authority's reference."),
+        text("authority", 255).nullable().says("To whom: the coordinating CSIRT, ENISA's platform."),
+    ],
+    read_only: &[],
+};
+
+/// What may be set of a new report; the import uses it.
+pub static NEW_CRA_REPORT: Form = Form {
+    name: "NewCraReport",
+    fields: &[
+        KIND.required(),
+        TITLE.required(),
+        PRODUCT.required(),
+        VERSION,
+        CVE,
+        SEVERITY,
+        CVSS,
+        STATUS,
+        AWARE,
+        MEASURE,
+        WARNED,
+        NOTIFIED,
+        REPORTED,
+        STATES,
+        SUMMARY,
+        CAUSE,
+        MITIGATION,
+        GUIDANCE,
+        SUBMISSIONS,
+    ],
+    read_only: SHOWN,
+};
+
+/// The body of `PATCH /api/v1/cra/reports/{id}`: absent fields keep their value.
+pub static CRA_REPORT_PATCH: Form = Form {
+    name: "CraReportPatch",
+    fields: &[
+        KIND,
+        TITLE,
+        PRODUCT,
+        VERSION,
+        CVE,
+        SEVERITY,
+        CVSS,
+        STATUS,
+        AWARE,
+        MEASURE,
+        WARNED,
+        NOTIFIED,
+        REPORTED,
+        STATES,
+        SUMMARY,
+        CAUSE,
+        MITIGATION,
+        GUIDANCE,
+        SUBMISSIONS,
+    ],
+    read_only: SHOWN,
+};
+
+/// `CVE-`, a year of four digits, and 4 to 19 digits.
+fn is_cve_id(text: &str) -> bool {
+    let digits = |part: &str, fits: std::ops::RangeInclusive<usize>| {
+        fits.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let parts = text.strip_prefix("CVE-").and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(year, number)| digits(year, 4..=4) && digits(number, 4..=19))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cve_ids_have_one_form() {
+        for good in ["CVE-2026-0001", "CVE-1999-1234567"] {
+            assert!(is_cve_id(good), "{good}");
+        }
+        for bad in [
+            "",
+            "CVE-2026-123",
+            "cve-2026-1234",
+            "CVE-26-1234",
+            "CVE-2026-12a4",
+            "CVE-2026-1234 ",
+            "CVE-2026-١٢٣٤",
+        ] {
+            assert!(!is_cve_id(bad), "{bad}");
+        }
+    }
+}
