@@ -120,6 +120,9 @@ fn run(rounds: usize, seconds: u64) {
     std::thread::sleep(Duration::from_secs(1));
     let idle_first_kib = ours.resident_kib();
 
+    seed(&database, 10_000);
+    let ids = finding_ids(&ours.url, &key);
+
     println!(
         "{rounds} rounds of {seconds} s, 16 connections, server on core {SERVER_CORE}, load on core {LOAD_CORE}\n"
     );
@@ -133,10 +136,28 @@ fn run(rounds: usize, seconds: u64) {
         ("GET /api/measures", "/api/measures", false),
         ("GET /api/v1/dora/measures?limit=50", "/api/v1/dora/measures?limit=50", true),
         ("GET /api/v2/risk-register?limit=50", "/api/v2/risk-register?limit=50", true),
+        ("50 of 10,000 findings, repeated", "/api/v1/findings?limit=50", true),
     ] {
         let header = keyed.then(|| format!("Authorization: Bearer {key}"));
         compare(what, &ours, path, header.as_deref(), folder.path(), rounds, seconds);
     }
+    let header = format!("Authorization: Bearer {key}");
+    let bench = Bench { ours: &ours, header: &header, folder: folder.path(), rounds, seconds };
+    bench.compare_varied(
+        "50 of 10,000 findings, first time",
+        "/api/v1/findings?limit=50&offset=0",
+        "local n = 0; request = function() n = (n + 7) % 9900; \
+         return wrk.format(nil, '/api/v1/findings?limit=50&offset=' .. n) end",
+    );
+    let list = ids.iter().map(|id| format!("'{id}'")).collect::<Vec<_>>().join(",");
+    bench.compare_varied(
+        "one finding by id, first time, to bare ping",
+        "",
+        &format!(
+            "local ids = {{{list}}}; local n = 0; request = function() n = n % #ids + 1; \
+             return wrk.format(nil, '/api/v1/findings/' .. ids[n]) end"
+        ),
+    );
     let after_kib = ours.resident_kib();
     drop(ours);
 
@@ -161,6 +182,76 @@ fn run(rounds: usize, seconds: u64) {
     println!("binary, stripped                             {:>8.1} MiB", bytes as f64 / 1024.0 / 1024.0);
 }
 
+/// Findings of a length that people write, imported as an operator would.
+fn seed(database: &Path, findings: usize) {
+    let text = "The restore took longer than the recovery time objective allows. ".repeat(2);
+    let rows: Vec<String> = (0..findings)
+        .map(|number| {
+            let severity = ["critical", "high", "medium", "low"][number % 4];
+            format!(
+                r#"{{"title":"Finding {number}: backup of a critical system","severity":"{severity}","description":"{text}","owner":"Head of infrastructure"}}"#
+            )
+        })
+        .collect();
+    let file = database.with_extension("json");
+    std::fs::write(&file, format!("{{\"findings\":[{}]}}", rows.join(","))).expect("file");
+    let status = Command::new(HOLDFAST)
+        .args(["import", "--tenant", "default", "--no-events", "--db"])
+        .args([database, &file])
+        .stdout(Stdio::null())
+        .status()
+        .expect("import runs");
+    assert!(status.success());
+    // The running server hears of it within a second.
+    std::thread::sleep(Duration::from_secs(1));
+}
+
+fn finding_ids(url: &str, key: &str) -> Vec<String> {
+    let header = format!("Authorization: Bearer {key}");
+    let mut ids = Vec::new();
+    for page in 0..6 {
+        let body = fetch(url, &format!("/api/v1/findings?limit=500&offset={}", page * 500), Some(&header));
+        let text = String::from_utf8(body).expect("text");
+        ids.extend(text.split("\"id\":\"").skip(1).map(|rest| rest[..30].to_owned()));
+    }
+    ids
+}
+
+struct Bench<'a> {
+    ours: &'a Server,
+    header: &'a str,
+    folder: &'a Path,
+    rounds: usize,
+    seconds: u64,
+}
+
+impl Bench<'_> {
+    /// Requests that differ, so that no page is ready; the baseline sends one sample, or a pong.
+    fn compare_varied(&self, what: &str, sample: &str, script: &str) {
+        let lua = self.folder.join("vary.lua");
+        std::fs::write(&lua, script).expect("script");
+        let body = match sample {
+            "" => br#"{"pong":true,"time":"2026-11-15T08:00:00Z"}"#.to_vec(),
+            path => fetch(&self.ours.url, path, Some(self.header)),
+        };
+        let file = self.folder.join("payload.json");
+        std::fs::write(&file, &body).expect("payload");
+        let this = std::env::current_exe().expect("this program");
+        let bare = Server::start(this.to_str().expect("path"), &["bare", file.to_str().expect("path")], &[]);
+        let mut rates = Vec::new();
+        for _ in 0..self.rounds {
+            let (_, bare_rate) = wrk(&format!("{}/", bare.url), Some(self.header), self.seconds, None);
+            let (_, our_rate) =
+                wrk(&format!("{}/", self.ours.url), Some(self.header), self.seconds, Some(&lua));
+            rates.push((bare_rate, our_rate));
+        }
+        let ratio = median(rates.iter().map(|(bare, ours)| ours / bare));
+        let bare_rate = median(rates.iter().map(|(bare, _)| *bare));
+        let our_rate = median(rates.iter().map(|(_, ours)| *ours));
+        println!("{what:<44} {:>8} {bare_rate:>10.0} {our_rate:>10.0} {ratio:>7.2}", body.len());
+    }
+}
+
 fn compare(
     what: &str,
     ours: &Server,
@@ -179,7 +270,7 @@ fn compare(
     for round in 0..rounds {
         let measure = |server: &Server, path: &str| {
             let before = server.ticks();
-            let (requests, per_second) = wrk(&format!("{}{path}", server.url), header, seconds);
+            let (requests, per_second) = wrk(&format!("{}{path}", server.url), header, seconds, None);
             (per_second, (server.ticks() - before) as f64 / requests)
         };
         let (first, second);
@@ -200,11 +291,14 @@ fn compare(
 }
 
 /// Requests made, and requests per second.
-fn wrk(url: &str, header: Option<&str>, seconds: u64) -> (f64, f64) {
+fn wrk(url: &str, header: Option<&str>, seconds: u64, script: Option<&Path>) -> (f64, f64) {
     let mut command = Command::new("taskset");
     command.args(["-c", LOAD_CORE, "wrk", "-t1", "-c16", &format!("-d{seconds}s")]);
     if let Some(header) = header {
         command.args(["-H", header]);
+    }
+    if let Some(script) = script {
+        command.arg("-s").arg(script);
     }
     let output = command.arg(url).output().expect("wrk runs: apt-get install wrk");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

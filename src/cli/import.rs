@@ -1,4 +1,4 @@
-//! `holdfast import`: a file of a tenant's data, all of it or nothing.
+//! `holdfast import` and `export`: a tenant's data as a file, all of it or nothing.
 
 use super::{Context, print};
 use crate::domain::import::{Import, PARTS, part, read_json, read_table};
@@ -27,6 +27,19 @@ pub fn import(
     };
     closed?;
     print(&format!("{} added, {} updated\n", imported.added, imported.updated))
+}
+
+/// Writes a tenant's data, to a file or to standard output.
+pub fn export(context: &Context, tenant: &str, out: Option<&Path>) -> Result<(), Error> {
+    let store = context.store(Purpose::Administer)?;
+    let exported = store.tenant_id(tenant).and_then(|id| store.tenant(&id).export());
+    store.close()?;
+    let text = format!("{:#}\n", exported?);
+    match out {
+        None => print(&text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|cause| Error::invalid(format!("{} cannot be written: {cause}", path.display()))),
+    }
 }
 
 fn read_csv(bytes: &[u8], kind: Option<&str>) -> Result<Import, Faults> {

@@ -42,6 +42,8 @@ struct Cli {
 enum Command {
     /// Run the server (what `holdfast` alone does); the first start makes a tenant, an owner and a key
     Serve,
+    /// Run the server with a realistic example tenant, in a file of its own (holdfast-demo.db)
+    Demo,
     /// Create, list and delete tenants
     #[command(subcommand)]
     Tenant(TenantCommand),
@@ -64,6 +66,15 @@ enum Command {
         /// Tell no webhook of what is imported
         #[arg(long)]
         no_events: bool,
+    },
+    /// Write a tenant's data in the format that `import` reads
+    Export {
+        /// The tenant's name
+        #[arg(long)]
+        tenant: String,
+        /// The file; standard output if not given
+        #[arg(long)]
+        out: Option<PathBuf>,
     },
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
@@ -206,7 +217,13 @@ pub fn main() -> ExitCode {
 
 #[expect(clippy::disallowed_methods, reason = "this is where the environment enters")]
 fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
-    let flags = Flags { db: cli.db, listen: cli.listen };
+    let mut flags = Flags { db: cli.db, listen: cli.listen };
+    if matches!(cli.command, Some(Command::Demo))
+        && flags.db.is_none()
+        && std::env::var_os("HOLDFAST_DB").is_none()
+    {
+        flags.db = Some(first_run::DEMO_FILE.into());
+    }
     for setting in SETTINGS {
         if std::env::var_os(setting.name).is_some_and(|value| value.to_str().is_none()) {
             return Err(Error::invalid(format!("{} is not UTF-8", setting.name)));
@@ -218,13 +235,15 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
     }
     let context = Context { config, clock, chance: Chance::system() };
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::serve(context),
+        Command::Serve => serve::serve(context, first_run::Example::None),
+        Command::Demo => serve::serve(context, first_run::Example::Bank),
         Command::Tenant(command) => admin::tenant(&context, command),
         Command::User(command) => admin::user(&context, command),
         Command::Key(command) => admin::key(&context, command),
         Command::Import { tenant, file, kind, no_events } => {
             import::import(&context, &tenant, &file, kind.as_deref(), !no_events)
         }
+        Command::Export { tenant, out } => import::export(&context, &tenant, out.as_deref()),
         Command::Check => check(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),

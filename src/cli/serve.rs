@@ -1,6 +1,7 @@
 //! `holdfast serve`: runs the service until it is told to stop.
 
-use super::{Context, first_run, print};
+use super::first_run::{self, Example};
+use super::{Context, print};
 use crate::error::Error;
 use crate::routes::ROUTES;
 use crate::service::Service;
@@ -13,14 +14,14 @@ const HEALTHCHECK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Serves until SIGTERM or SIGINT. The signals are listened for before anything else: whoever starts the
 /// service may stop it at once.
-pub fn serve(context: Context) -> Result<(), Error> {
+pub fn serve(context: Context, example: Example) -> Result<(), Error> {
     start_log(context.config.log);
     let broken = |cause: std::io::Error| Error::internal("waiting for signals", cause);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(broken)?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(broken)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(broken)?;
-        let service = start(context)?;
+        let service = start(context, example)?;
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
@@ -36,11 +37,11 @@ pub fn serve(context: Context) -> Result<(), Error> {
     })
 }
 
-fn start(context: Context) -> Result<Service, Error> {
+fn start(context: Context, example: Example) -> Result<Service, Error> {
     let scheme = if context.config.tls.is_some() { "https" } else { "http" };
     let chance = context.chance.clone();
     let service = Service::start(context.config, context.clock, context.chance, ROUTES, |app| {
-        first_run::greet(app, &chance)
+        first_run::greet(app, &chance, example)
     })?;
     print(&format!("listening on {scheme}://{}\n", service.address))?;
     Ok(service)

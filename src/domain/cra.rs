@@ -197,6 +197,14 @@ impl CraReport {
         Ok(())
     }
 
+    /// Takes over a row of an import: it may arrive in any status.
+    pub fn absorb(&mut self, values: &Values, now_ms: i64) {
+        self.set(values);
+        values.set_word("status", Status::parse, &mut self.status);
+        self.stamp(now_ms);
+        self.updated_at = now_ms;
+    }
+
     /// When a stage was sent.
     pub fn sent_at(&self, stage: Stage) -> Option<i64> {
         match stage {

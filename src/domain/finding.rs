@@ -5,7 +5,7 @@
 //! to open on that day by itself.
 
 use super::day::{Day, as_optional_time, as_time};
-use super::form::{EXTERNAL_ID, Field, Form, REF, Values, choice, codes, day, text, time};
+use super::form::{Field, Form, Values, choice, codes, day, text, time};
 use super::measure::MEASURE_IDS;
 use crate::error::Faults;
 use serde::Serialize;
@@ -160,8 +160,6 @@ pub static IMPORTED_FINDING: Form = Form {
         REASON,
         EXPIRES,
         time("closed_at").nullable(),
-        EXTERNAL_ID,
-        REF,
     ],
     read_only: &["id", "created_at", "updated_at"],
 };

@@ -275,12 +275,6 @@ impl Field {
     }
 }
 
-/// The name under which another system knows an object; importing it again updates that object.
-pub const EXTERNAL_ID: Field =
-    text("external_id", 255).nullable().says("The object's name in another system.");
-/// The name by which other rows of the same file point to a row.
-pub const REF: Field = text("ref", 64).nullable().says("A name for other rows of the same file.");
-
 impl Form {
     /// Checks a whole body; every fault is named.
     pub fn check(&self, body: &Map<String, Value>) -> Result<Values, Faults> {

@@ -1,7 +1,7 @@
 //! Programmes: the frame around test cases. Counts and progress are computed, never set.
 
 use super::day::{Day, as_time};
-use super::form::{EXTERNAL_ID, Field, Form, REF, Values, choice, day, text};
+use super::form::{Field, Form, Values, choice, day, text};
 use serde::Serialize;
 
 words! {
@@ -50,17 +50,7 @@ const ENDS_ON: Field = day("ends_on").nullable().says("Its last day.");
 /// A programme in an import file.
 pub static IMPORTED_PROGRAMME: Form = Form {
     name: "ImportedProgramme",
-    fields: &[
-        NAME.required(),
-        FRAMEWORK.required(),
-        DESCRIPTION,
-        STATUS,
-        OWNER,
-        STARTS_ON,
-        ENDS_ON,
-        EXTERNAL_ID,
-        REF,
-    ],
+    fields: &[NAME.required(), FRAMEWORK.required(), DESCRIPTION, STATUS, OWNER, STARTS_ON, ENDS_ON],
     read_only: &["id", "test_case_count", "open_finding_count", "progress_pct", "created_at", "updated_at"],
 };
 

@@ -1,7 +1,7 @@
 //! Test cases: what is tested, when, and how it ended. The moves are here and nowhere else.
 
 use super::day::{Day, as_optional_time, as_time};
-use super::form::{EXTERNAL_ID, Field, Form, REF, Values, choice, codes, day, text};
+use super::form::{Field, Form, Values, choice, codes, day, text};
 use super::measure::MEASURE_IDS;
 use crate::error::Faults;
 use serde::Serialize;
@@ -121,8 +121,6 @@ pub static IMPORTED_TEST_CASE: Form = Form {
         REST[6],
         REST[7],
         REST[8],
-        EXTERNAL_ID,
-        REF,
     ],
     read_only: &["id", "finding_count", "created_at", "updated_at"],
 };

@@ -52,6 +52,13 @@ pub static NEW_WEBHOOK: Form = Form {
 pub static WEBHOOK_PATCH: Form =
     Form { name: "WebhookPatch", fields: &[NAME, CHANNEL, URL, SUBSCRIBED, ACTIVE], read_only: SHOWN };
 
+/// A webhook in an import file.
+pub static IMPORTED_WEBHOOK: Form = Form {
+    name: "ImportedWebhook",
+    fields: &[NAME.required(), CHANNEL.required(), URL.required(), SUBSCRIBED.required(), ACTIVE],
+    read_only: SHOWN,
+};
+
 impl Webhook {
     /// A new webhook; active unless the values say otherwise, which only the import's do.
     pub fn new(id: String, values: &Values, allowlist: &Allowlist, now_ms: i64) -> Result<Webhook, Faults> {

@@ -28,13 +28,8 @@ impl Tenant<'_> {
 
     /// One arrangement.
     pub fn arrangement(&self, id: &str) -> Result<Arrangement, Error> {
-        let found = self.read(|connection| {
-            connection
-                .prepare_cached(&format!("{SELECT} where tenant_id = ?1 and id = ?2"))?
-                .query_row((&self.id, id), of_row)
-                .optional()
-        })?;
-        found.ok_or(Error::NotFound("arrangement"))
+        self.read(|connection| find(connection, &self.id, id).optional())?
+            .ok_or(Error::NotFound("arrangement"))
     }
 
     /// Enters an arrangement.
@@ -60,6 +55,12 @@ impl Tenant<'_> {
     }
 }
 
+pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<Arrangement> {
+    connection
+        .prepare_cached(&format!("{SELECT} where tenant_id = ?1 and id = ?2"))?
+        .query_row((tenant_id, id), of_row)
+}
+
 /// All of a tenant's arrangements, oldest first.
 pub(super) fn all(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Vec<Arrangement>> {
     let mut rows = connection.prepare_cached(&format!("{SELECT} where tenant_id = ?1 order by id"))?;
@@ -77,7 +78,6 @@ pub(super) fn insert(desk: &Desk, arrangement: &Arrangement) -> Result<(), Error
     )
 }
 
-#[allow(dead_code, reason = "the import will be its first caller")]
 pub(super) fn update(desk: &Desk, arrangement: &Arrangement) -> Result<(), Error> {
     write(
         desk,

@@ -1,17 +1,15 @@
 //! Imports and exports of a tenant's data: all of it or nothing, in one transaction.
 
-use super::{Desk, Tenant, event, failed, finding, programme, test_case};
-use crate::domain::event::EventName;
-use crate::domain::finding::Finding;
+use super::{Desk, Tenant, arrangement, cra, failed, finding, programme, provider, risk, test_case, webhook};
+use crate::domain::destination::Allowlist;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
-use crate::domain::import::{Import, Row, part};
-use crate::domain::programme::Programme;
-use crate::domain::test_case::TestCase;
+use crate::domain::import::{Import, PARTS, Part, Row, THRESHOLDS, blame, write_part};
 use crate::error::{Error, Faults};
-use rusqlite::OptionalExtension;
-use serde_json::json;
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How many objects an import made and changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,66 +20,153 @@ pub struct Imported {
     pub updated: usize,
 }
 
+/// What an import knows beside its rows.
+pub(super) struct Intake<'a> {
+    pub desk: &'a Desk<'a>,
+    pub allowlist: &'a Allowlist,
+    /// Are webhooks told?
+    pub events: bool,
+}
+
+/// What every kind of object must be able to do to be imported.
+pub(super) trait Noun: Sized {
+    const KIND: Kind;
+    /// Finds an id by tenant and `external_id`.
+    const BY_EXTERNAL_ID: &'static str;
+    fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<Self>;
+    fn make(intake: &Intake, id: String, values: &Values) -> Result<Self, Faults>;
+    /// Takes over a row that is known already; it may arrive in any status.
+    fn absorb(&mut self, intake: &Intake, values: &Values) -> Result<(), Faults>;
+    fn external_id(&mut self) -> &mut Option<String>;
+    fn insert(&self, desk: &Desk) -> Result<(), Error>;
+    fn update(&self, desk: &Desk) -> Result<(), Error>;
+    fn id(self) -> String;
+    /// Tells webhooks of a new object, or of one that was as `before`.
+    fn tell(&self, _desk: &Desk, _before: Option<&Self>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// What the rows of a file are called, by part and `ref`.
 type Names = HashMap<(&'static str, String), String>;
 
 impl Tenant<'_> {
     /// Imports a checked file. One fault imports nothing, and every fault is named.
     pub fn import(&self, import: Import, events: bool) -> Result<Imported, Error> {
+        let allowlist = Arc::clone(&self.store.allowlist);
         self.write(move |desk| {
+            let intake = Intake { desk, allowlist: &allowlist, events };
             let mut names = Names::new();
             let mut faults = Faults::default();
             let mut imported = Imported::default();
             for (part, rows) in &import.parts {
                 for row in rows {
-                    match take(desk, part, row, &mut names, events) {
+                    match take(&intake, part, row, &mut names) {
                         Ok(true) => imported.added += 1,
                         Ok(false) => imported.updated += 1,
-                        Err(Error::Invalid(found)) => blame(&mut faults, row, found),
+                        Err(Error::Invalid(found)) => blame(&mut faults, &row.place, found),
                         Err(other) => return Err(other),
                     }
                 }
             }
+            if let Some(values) = &import.thresholds {
+                let mut thresholds = risk::thresholds(desk.connection, desk.tenant_id).map_err(failed)?;
+                thresholds.change(values, desk.now_ms);
+                risk::set_thresholds(desk, &thresholds)?;
+            }
             faults.into_result().map(|()| imported)
+        })
+    }
+
+    /// All of the tenant's data as a file that `import` reads.
+    pub fn export(&self) -> Result<Value, Error> {
+        let now_ms = self.now_ms();
+        self.read(|connection| {
+            let moment = connection.unchecked_transaction()?;
+            let mut file = Map::new();
+            let mut names = HashMap::new();
+            for part in PARTS {
+                let shown = shown(&moment, &self.id, part, now_ms)?;
+                file.insert(part.name.into(), write_part(part, shown, &mut names).into());
+            }
+            let thresholds = json!(risk::thresholds(&moment, &self.id)?);
+            let mut settings = Map::new();
+            for field in crate::domain::risk::THRESHOLD_PATCH.fields {
+                settings.insert(field.name.into(), thresholds[field.name].clone());
+            }
+            file.insert(THRESHOLDS.into(), settings.into());
+            Ok(Value::Object(file))
         })
     }
 }
 
-fn blame(faults: &mut Faults, row: &Row, found: Faults) {
-    if !found.summary.is_empty() {
-        faults.add(row.place.trim_end_matches(['.', ' ']), found.summary);
+/// A part's objects as v1 shows them, oldest first.
+fn shown(connection: &Connection, tenant_id: &str, part: &Part, now_ms: i64) -> rusqlite::Result<Vec<Value>> {
+    fn values<T: serde::Serialize>(objects: Vec<T>) -> Vec<Value> {
+        objects.iter().map(|object| json!(object)).collect()
     }
-    for (name, reason) in found.fields {
-        faults.add(&format!("{}{name}", row.place), reason);
-    }
+    Ok(match part.name {
+        "providers" => values(provider::all(connection, tenant_id)?),
+        "arrangements" => values(arrangement::all(connection, tenant_id)?),
+        "programmes" => values(programme::all(connection, tenant_id)?),
+        "test_cases" => values(test_case::all(connection, tenant_id)?),
+        "findings" => values(finding::all(connection, tenant_id)?),
+        "cra_reports" => cra::all(connection, tenant_id)?.iter().map(|report| report.shown(now_ms)).collect(),
+        "webhooks" => values(webhook::all(connection, tenant_id)?),
+        _ => Vec::new(),
+    })
 }
 
 /// Takes one row in; `true` if it is new.
-fn take(desk: &Desk, name: &'static str, row: &Row, names: &mut Names, events: bool) -> Result<bool, Error> {
-    let values = &resolved(name, &row.values, names);
-    let external_id = values.text("external_id").map(str::to_owned);
-    let known = match &external_id {
-        Some(external_id) => by_external_id(desk, name, external_id)?,
-        None => None,
-    };
-    let id = match name {
-        "programmes" => take_programme(desk, values, known.as_deref(), external_id)?,
-        "test_cases" => take_test_case(desk, values, known.as_deref(), external_id, events)?,
-        "findings" => take_finding(desk, values, known.as_deref(), external_id, events)?,
+fn take(intake: &Intake, part: &Part, row: &Row, names: &mut Names) -> Result<bool, Error> {
+    let values = &resolved(part, &row.values, names);
+    let (id, is_new) = match part.name {
+        "providers" => take_as::<crate::domain::provider::Provider>(intake, row, values)?,
+        "arrangements" => take_as::<crate::domain::arrangement::Arrangement>(intake, row, values)?,
+        "programmes" => take_as::<crate::domain::programme::Programme>(intake, row, values)?,
+        "test_cases" => take_as::<crate::domain::test_case::TestCase>(intake, row, values)?,
+        "findings" => take_as::<crate::domain::finding::Finding>(intake, row, values)?,
+        "cra_reports" => take_as::<crate::domain::cra::CraReport>(intake, row, values)?,
+        "webhooks" => take_as::<crate::domain::webhook::Webhook>(intake, row, values)?,
         other => return Err(Error::internal("importing", format!("no part `{other}`"))),
     };
-    if let Some(reference) = values.text("ref")
-        && names.insert((name, reference.to_owned()), id).is_some()
+    if let Some(reference) = &row.reference
+        && names.insert((part.name, reference.clone()), id).is_some()
     {
         return Err(Error::field("ref", format!("`{reference}` is used twice")));
     }
-    Ok(known.is_none())
+    Ok(is_new)
+}
+
+fn take_as<N: Noun>(intake: &Intake, row: &Row, values: &Values) -> Result<(String, bool), Error> {
+    let desk = intake.desk;
+    let known = match &row.external_id {
+        Some(external_id) => by_external_id::<N>(desk, external_id)?,
+        None => None,
+    };
+    let Some(id) = known else {
+        let mut object = N::make(intake, desk.new_id(N::KIND)?, values).map_err(Error::Invalid)?;
+        object.external_id().clone_from(&row.external_id);
+        object.insert(desk)?;
+        if intake.events {
+            object.tell(desk, None)?;
+        }
+        return Ok((object.id(), true));
+    };
+    let before = N::find(desk.connection, desk.tenant_id, &id).map_err(failed)?;
+    let mut object = N::find(desk.connection, desk.tenant_id, &id).map_err(failed)?;
+    object.absorb(intake, values).map_err(Error::Invalid)?;
+    object.update(desk)?;
+    if intake.events {
+        object.tell(desk, Some(&before))?;
+    }
+    Ok((id, false))
 }
 
 /// The row with names of other rows replaced by their ids.
-fn resolved(name: &str, values: &Values, names: &Names) -> Values {
+fn resolved(part: &Part, values: &Values, names: &Names) -> Values {
     let mut values = values.clone();
-    for (field, other) in part(name).map_or(&[][..], |part| part.points) {
+    for (field, other) in part.points {
         let named =
             values.text(field).and_then(|reference| names.get(&(*other, reference.to_owned()))).cloned();
         if let Some(id) = named {
@@ -91,85 +176,9 @@ fn resolved(name: &str, values: &Values, names: &Names) -> Values {
     values
 }
 
-fn by_external_id(desk: &Desk, name: &str, external_id: &str) -> Result<Option<String>, Error> {
-    let sql = match name {
-        "programmes" => "select id from programme where tenant_id = ?1 and external_id = ?2",
-        "test_cases" => "select id from test_case where tenant_id = ?1 and external_id = ?2",
-        _ => "select id from finding where tenant_id = ?1 and external_id = ?2",
-    };
+fn by_external_id<N: Noun>(desk: &Desk, external_id: &str) -> Result<Option<String>, Error> {
     desk.connection
-        .prepare_cached(sql)
+        .prepare_cached(N::BY_EXTERNAL_ID)
         .and_then(|mut row| row.query_row((desk.tenant_id, external_id), |row| row.get(0)).optional())
         .map_err(failed)
-}
-
-fn take_programme(
-    desk: &Desk,
-    values: &Values,
-    known: Option<&str>,
-    external_id: Option<String>,
-) -> Result<String, Error> {
-    let mut programme = match known {
-        Some(id) => programme::find(desk.connection, desk.tenant_id, id).map_err(failed)?,
-        None => Programme::new(desk.new_id(Kind::Programme)?, values, desk.now_ms),
-    };
-    programme.external_id = external_id;
-    if known.is_some() {
-        programme.set(values);
-        programme.updated_at = desk.now_ms;
-        programme::update(desk, &programme)?;
-    } else {
-        programme::insert(desk, &programme)?;
-    }
-    Ok(programme.id)
-}
-
-fn take_test_case(
-    desk: &Desk,
-    values: &Values,
-    known: Option<&str>,
-    external_id: Option<String>,
-    events: bool,
-) -> Result<String, Error> {
-    let mut case = match known {
-        Some(id) => test_case::find(desk.connection, desk.tenant_id, id).map_err(failed)?,
-        None => TestCase::new(desk.new_id(Kind::TestCase)?, values, desk.now_ms),
-    };
-    let before = case.status;
-    case.external_id = external_id;
-    case.absorb(values, desk.now_ms);
-    match known {
-        Some(_) => test_case::update(desk, &case)?,
-        None => test_case::insert(desk, &case)?,
-    }
-    if events && known.is_some() && case.status != before {
-        test_case::tell_moved(desk, &case, before)?;
-    }
-    Ok(case.id)
-}
-
-fn take_finding(
-    desk: &Desk,
-    values: &Values,
-    known: Option<&str>,
-    external_id: Option<String>,
-    events: bool,
-) -> Result<String, Error> {
-    let mut finding = match known {
-        Some(id) => finding::find(desk.connection, desk.tenant_id, id).map_err(failed)?,
-        None => Finding::new(desk.new_id(Kind::Finding)?, values, desk.now_ms),
-    };
-    let before = finding.status;
-    finding.external_id = external_id;
-    finding.absorb(values, desk.now_ms).map_err(Error::Invalid)?;
-    match known {
-        Some(_) => finding::update(desk, &finding)?,
-        None => finding::insert(desk, &finding)?,
-    }
-    match known {
-        None if events => event::push(desk, EventName::FindingCreated, &json!(finding))?,
-        Some(_) if events && finding.status != before => finding::tell_moved(desk, &finding, before)?,
-        None | Some(_) => {}
-    }
-    Ok(finding.id)
 }

@@ -11,6 +11,7 @@ mod event;
 mod file;
 mod finding;
 mod import;
+mod import_nouns;
 mod key;
 mod list;
 mod lock;

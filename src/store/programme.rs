@@ -43,6 +43,13 @@ pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqli
         .query_row((tenant_id, id), of_row)
 }
 
+/// All of a tenant's, oldest first.
+pub(super) fn all(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Vec<Programme>> {
+    let mut rows = connection.prepare_cached(&format!("{SELECT} where tenant_id = ?1 order by id"))?;
+    let all = rows.query_map([tenant_id], of_row)?;
+    all.collect()
+}
+
 pub(super) fn insert(desk: &Desk, programme: &Programme) -> Result<(), Error> {
     desk.connection
         .prepare_cached(

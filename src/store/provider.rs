@@ -82,7 +82,6 @@ pub(super) fn insert(desk: &Desk, provider: &Provider) -> Result<(), Error> {
     )
 }
 
-#[allow(dead_code, reason = "the import will be its first caller")]
 pub(super) fn update(desk: &Desk, provider: &Provider) -> Result<(), Error> {
     write(
         desk,

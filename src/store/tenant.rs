@@ -51,13 +51,6 @@ impl Store {
         })
     }
 
-    /// Is there no tenant yet?
-    pub fn is_unused(&self) -> Result<bool, Error> {
-        self.read(|connection| {
-            connection.query_row("select not exists (select 1 from tenant)", [], |row| row.get(0))
-        })
-    }
-
     /// Deletes a tenant with all that is its own.
     pub fn delete_tenant(&self, name: &str) -> Result<(), Error> {
         let id = self.tenant_id(name)?;

@@ -14,6 +14,7 @@ mod house;
 mod import;
 mod key;
 mod limits;
+mod matrix;
 mod openapi;
 mod process;
 mod programme;
