@@ -45,7 +45,8 @@ fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str, more: Value) -> 
     if let (Some(meta), Value::Object(more)) = (meta.as_object_mut(), more) {
         meta.extend(more);
     }
-    let mut out = br#"{"data":"#.to_vec();
+    let mut out = Vec::with_capacity(64 + 768 * listed.items.len());
+    out.extend_from_slice(br#"{"data":"#);
     serde_json::to_writer(&mut out, &listed.items)
         .map_err(|cause| Error::internal("writing a page", cause))?;
     out.extend_from_slice(format!(r#","meta":{meta}}}"#).as_bytes());

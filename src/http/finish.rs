@@ -39,6 +39,11 @@ impl RequestIds {
         Ok(RequestIds { beginning: crate::payload::hex(&bytes), count: AtomicU64::new(0) })
     }
 
+    /// What all of ours begin with: random, so that it tells one run of the process from another.
+    pub fn beginning(&self) -> &str {
+        &self.beginning
+    }
+
     /// The client's own, if it is short and plain, or the next of ours.
     pub fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(X_REQUEST_ID) {

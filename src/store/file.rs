@@ -144,6 +144,7 @@ fn damaged(path: &Path, cause: &rusqlite::Error) -> Error {
 
 fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::from_secs(5))?; // first: the next lines may have to wait
+    connection.set_prepared_statement_cache_capacity(64);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;

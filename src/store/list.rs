@@ -3,7 +3,7 @@
 use crate::domain::page::Page;
 use crate::domain::query::Query;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, Row, RowIndex, params_from_iter};
 
 /// An identifier begins with its time.
 const NEWEST_FIRST: &str = "id desc";
@@ -24,18 +24,23 @@ pub struct Filter {
     clauses: String,
     values: Vec<Value>,
     order: &'static str,
+    /// Whose rows.
+    own: &'static str,
 }
+
+const OF_TENANT: &str = "tenant_id = ?1";
+const OF_ALL: &str = "true";
 
 impl Filter {
     /// All rows of a tenant.
     pub fn of_tenant(tenant_id: &str) -> Filter {
         let values = vec![Value::from(tenant_id.to_owned())];
-        Filter { clauses: "tenant_id = ?1".into(), values, order: NEWEST_FIRST }
+        Filter { clauses: OF_TENANT.into(), values, order: NEWEST_FIRST, own: OF_TENANT }
     }
 
     /// All rows of a table that belongs to no tenant.
     pub fn of_platform() -> Filter {
-        Filter { clauses: "true".into(), values: Vec::new(), order: NEWEST_FIRST }
+        Filter { clauses: OF_ALL.into(), values: Vec::new(), order: NEWEST_FIRST, own: OF_ALL }
     }
 
     /// In another order than newest first.
@@ -89,19 +94,29 @@ impl Filter {
     pub fn page<T>(
         &self,
         connection: &Connection,
+        table: &'static str,
         select: &str,
         page: Page,
         map: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        let sql = format!(
-            "{select} where {} order by {} limit {} offset {}",
-            self.clauses,
-            self.order,
-            page.limit,
-            page.offset.min(i64::MAX as u64)
-        );
+        // Bound, not written: each page would else be a statement of its own to be compiled.
+        let mut values = self.values.clone();
+        values.push(Value::from(i64::try_from(page.limit).unwrap_or(i64::MAX)));
+        values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
+        let (clauses, order) = (&self.clauses, &self.order);
+        let slice = format!("order by {order} limit ?{} offset ?{}", values.len() - 1, values.len());
+        let sql = match page.offset {
+            0 => format!("{select} where {clauses} {slice}"),
+            // What is left out is walked over in an index, without fetching the rows.
+            _ => {
+                let own = self.own;
+                format!(
+                    "{select} where {own} and id in (select id from {table} where {clauses} {slice}) order by {order}"
+                )
+            }
+        };
         let mut rows = connection.prepare_cached(&sql)?;
-        let items = rows.query_map(params_from_iter(&self.values), map)?;
+        let items = rows.query_map(params_from_iter(&values), map)?;
         items.collect()
     }
 }
@@ -117,28 +132,31 @@ pub fn list<T>(
 ) -> rusqlite::Result<Listed<T>> {
     let moment = connection.unchecked_transaction()?;
     let total = filter.count(&moment, table)?;
-    let items = filter.page(&moment, select, page, map)?;
+    let items = filter.page(&moment, table, select, page, map)?;
     Ok(Listed { items, total, page })
 }
 
 /// A word of a closed set out of a column. An unknown one is a damaged row.
-pub fn word<T>(row: &Row, column: &str, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
-    let index = row.as_ref().column_index(column)?;
+pub fn word<T>(row: &Row, column: impl RowIndex, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str().map_err(|cause| damaged(index, cause))?;
-    parse(text).ok_or_else(|| damaged(index, format!("`{text}` is none of the words of {column}")))
+    parse(text).ok_or_else(|| damaged(index, format!("`{text}` is none of the words of column {index}")))
 }
 
 /// A day out of a column that may be empty.
-pub fn day(row: &Row, column: &str) -> rusqlite::Result<Option<crate::domain::day::Day>> {
-    let index = row.as_ref().column_index(column)?;
+pub fn day(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<crate::domain::day::Day>> {
+    let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str_or_null().map_err(|cause| damaged(index, cause))?;
     Ok(text.and_then(crate::domain::day::Day::parse))
 }
 
 /// A list of texts out of a column that holds a JSON array.
-pub fn texts(row: &Row, column: &str) -> rusqlite::Result<Vec<String>> {
-    let index = row.as_ref().column_index(column)?;
+pub fn texts(row: &Row, column: impl RowIndex) -> rusqlite::Result<Vec<String>> {
+    let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str().map_err(|cause| damaged(index, cause))?;
+    if text == "[]" {
+        return Ok(Vec::new());
+    }
     serde_json::from_str(text).map_err(|cause| damaged(index, cause))
 }
 

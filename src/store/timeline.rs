@@ -67,7 +67,8 @@ fn with_status(filter: Filter, status: Option<Status>, today: Day) -> Filter {
 
 fn page(moment: &Connection, filter: &Filter, query: &Query, today: Day) -> rusqlite::Result<Listed<Shown>> {
     let total = filter.count(moment, "milestone")?;
-    let items = filter.page(moment, SELECT, query.page(), |row| Ok(of_row(row)?.shown_on(today)))?;
+    let items =
+        filter.page(moment, "milestone", SELECT, query.page(), |row| Ok(of_row(row)?.shown_on(today)))?;
     Ok(Listed { items, total, page: query.page() })
 }
 

@@ -133,56 +133,99 @@ fn every_table_is_strict_and_tenant_tables_begin_with_their_tenant() {
     }
 }
 
+/// `HOLDFAST_KILL_CYCLES=500 cargo test acknowledged` for a longer run.
+fn kill_cycles() -> u64 {
+    std::env::var("HOLDFAST_KILL_CYCLES").ok().and_then(|text| text.parse().ok()).unwrap_or(30)
+}
+
+/// Writes until the server is gone; gives what was acknowledged: a key, or a finding's id.
+fn write_until_killed(
+    address: std::net::SocketAddr,
+    manager: &str,
+    writer: usize,
+    cycle: u64,
+) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    for number in 0.. {
+        let title = format!("{cycle}-{writer}-{number}");
+        let (path, body, field) = match writer % 2 {
+            0 => ("/api/v1/keys", format!("{{\"name\":\"{title}\"}}"), "key"),
+            _ => ("/api/v1/findings", format!("{{\"title\":\"{title}\",\"severity\":\"low\"}}"), "id"),
+        };
+        match post_to(address, manager, path, &body, field) {
+            Some(value) => acknowledged.push(value),
+            None => break,
+        }
+    }
+    acknowledged
+}
+
 #[test]
 fn acknowledged_writes_survive_kill_nine() {
     let place = Workplace::new();
     let mut acknowledged: Vec<String> = Vec::new();
     let mut manager = String::new();
-    for cycle in 0..10 {
+    for cycle in 0..kill_cycles() {
         let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off"), ("HOLDFAST_KEYS_MAX", "1000000")]);
         if cycle == 0 {
             manager = place.first_key();
         }
         let address = server.address;
-        let writers: Vec<_> = (0..4)
+        let writers: Vec<_> = (0..8)
             .map(|writer| {
                 let manager = manager.clone();
-                std::thread::spawn(move || {
-                    let mut keys = Vec::new();
-                    for number in 0.. {
-                        let body = format!("{{\"name\":\"{cycle}-{writer}-{number}\"}}");
-                        match post(address, &manager, &body) {
-                            Some(key) => keys.push(key),
-                            None => break,
-                        }
-                    }
-                    keys
-                })
+                std::thread::spawn(move || write_until_killed(address, &manager, writer, cycle))
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(60 + 37 * cycle));
+        std::thread::sleep(Duration::from_millis(50 + 37 * (cycle % 11)));
         server.kill();
         for writer in writers {
             acknowledged.extend(writer.join().unwrap());
         }
     }
-    assert!(acknowledged.len() > 100, "only {} writes", acknowledged.len());
+    assert!(acknowledged.len() > 300, "only {} writes", acknowledged.len());
     let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off")]);
-    for key in &acknowledged {
-        server.get("/api/v1/dora/measures?limit=1").key(key).expect(200);
+    for value in &acknowledged {
+        match value.strip_prefix("fnd_") {
+            Some(_) => server.get(&format!("/api/v1/findings/{value}")).key(&manager).expect(200),
+            None => server.get("/api/v1/dora/measures?limit=1").key(value).expect(200),
+        };
     }
+    let total =
+        server.get("/api/v1/findings?limit=1").key(&manager).expect(200).json()["meta"]["total"].clone();
     assert!(server.stop(Duration::from_secs(15)).success());
     assert!(place.done(&["check"]).contains("sound"));
+    let connection = rusqlite::Connection::open(place.db()).unwrap();
+    let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let findings = count("select count(*) from finding");
+    assert_eq!(
+        count("select count(*) from event where name = 'finding.created'"),
+        findings,
+        "event and state go together"
+    );
+    assert_eq!(total, serde_json::json!(findings), "the kept totals are right");
+    drop(connection);
     // Not even `check` leaves a log behind.
     assert!(!Path::new(&format!("{}-wal", place.db().display())).exists(), "an orderly end leaves one file");
 }
 
 /// Makes a key; `None` when the server went away.
 fn post(address: std::net::SocketAddr, manager: &str, body: &str) -> Option<String> {
+    post_to(address, manager, "/api/v1/keys", body, "key")
+}
+
+/// Sends a body; the named field of an acknowledged answer, or `None` when there was none.
+fn post_to(
+    address: std::net::SocketAddr,
+    manager: &str,
+    path: &str,
+    body: &str,
+    field: &str,
+) -> Option<String> {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address).ok()?;
     let head = format!(
-        "POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: {manager}\r\nContent-Length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: {manager}\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).ok()?;
@@ -192,8 +235,8 @@ fn post(address: std::net::SocketAddr, manager: &str, body: &str) -> Option<Stri
     if !answer.starts_with("HTTP/1.1 201") {
         return None;
     }
-    let (_, rest) = answer.split_once("\"key\":\"")?;
-    rest.get(..44).map(str::to_owned)
+    let (_, rest) = answer.split_once(&format!("\"{field}\":\""))?;
+    rest.split('"').next().map(str::to_owned)
 }
 
 #[test]
