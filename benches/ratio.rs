@@ -183,9 +183,9 @@ fn run(rounds: usize, seconds: u64) {
     println!("binary, stripped                             {:>8.1} MiB", bytes as f64 / 1024.0 / 1024.0);
 }
 
-/// Findings of a length that people write, imported as an operator would.
+/// Findings of some 450 bytes each, so that a page of 50 has the 22 KB that was measured elsewhere.
 fn seed(database: &Path, findings: usize) {
-    let text = "The restore took longer than the recovery time objective allows. ".repeat(2);
+    let text = "The restore took too long.";
     let rows: Vec<String> = (0..findings)
         .map(|number| {
             let severity = ["critical", "high", "medium", "low"][number % 4];

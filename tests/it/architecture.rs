@@ -157,9 +157,25 @@ const ACROSS_TENANTS: &[&str] = &[
     "from rate_window",              // read back at start
 ];
 
+/// Every table whose first column is `tenant_id`.
+fn tenant_tables() -> Vec<&'static str> {
+    let schema = include_str!("../../schema.sql");
+    let tables = schema.split("\ncreate table ").skip(1).filter_map(|table| table.split_once(" (\n"));
+    tables
+        .filter(|(_, columns)| columns.trim_start().starts_with("tenant_id"))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// Does a statement name a table, as a word of its own?
+fn names(statement: &str, table: &str) -> bool {
+    statement.split(|char: char| !char.is_alphanumeric() && char != '_').any(|word| word == table)
+}
+
 #[test]
 fn every_statement_on_a_tenants_table_names_the_tenant() {
-    let tables = ["user_account", "api_key", "rate_window"];
+    let tables = tenant_tables();
+    assert!(tables.len() > 12, "{tables:?}");
     let mut seen = 0;
     for (file, text) in sources().into_iter().filter(|(file, _)| file.starts_with("src/store/")) {
         for (number, literal) in code(&text).split('"').enumerate().filter(|(number, _)| number % 2 == 1) {
@@ -167,7 +183,9 @@ fn every_statement_on_a_tenants_table_names_the_tenant() {
             let verb = ["select ", "insert ", "update ", "delete "]
                 .iter()
                 .any(|verb| literal.trim_start().starts_with(verb));
-            if !verb || !tables.iter().any(|table| literal.contains(table)) {
+            // A list of columns gets its condition where it is used, by `Filter` or by a find beside it.
+            let is_columns = literal.trim_start().starts_with("select ") && !literal.contains("where");
+            if !verb || is_columns || !tables.iter().any(|table| names(literal, table)) {
                 continue;
             }
             seen += 1;
