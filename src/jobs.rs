@@ -19,7 +19,14 @@ pub struct Job {
 }
 
 /// Every job.
-pub static JOBS: &[Job] = &[Job { name: "rate counts", every_ms: 500, run: |house| house.app.save_counts() }];
+pub static JOBS: &[Job] = &[
+    Job { name: "rate counts", every_ms: 500, run: |house| house.app.save_counts() },
+    Job { name: "acceptance expiry", every_ms: 60_000, run: reopen },
+];
+
+fn reopen(house: &House) -> Result<(), Error> {
+    house.app.store.reopen_expired_acceptances().map(|_| ())
+}
 
 /// How long the thread sleeps between two looks at the clock.
 const TICK: Duration = Duration::from_millis(250);
