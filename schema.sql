@@ -1,4 +1,4 @@
--- The whole schema of a Holdfast database, version 2.
+-- The whole schema of a Holdfast database, version 3.
 --
 -- Rules: STRICT tables; tenant_id first in the key of every tenant table, so that a
 -- link between two tenants cannot be stored; times are INTEGER milliseconds UTC;
@@ -261,7 +261,7 @@ create table cra_report (
 
 create unique index cra_report_external on cra_report (tenant_id, external_id) where external_id is not null;
 
--- A webhook. events is a JSON array; the last_* columns tell of its latest delivery.
+-- A webhook. events is a JSON array.
 create table webhook (
   tenant_id   text    not null references tenant (id) on delete cascade,
   id          text    not null,
@@ -314,3 +314,57 @@ create table milestone (
 ) strict, without rowid;
 
 create index milestone_date on milestone (date, id);
+
+-- Since version 3: what is sent, found and watched over.
+
+-- A webhook's latest attempt, and since when none has succeeded.
+alter table webhook add column last_at integer;
+alter table webhook add column last_outcome text;
+alter table webhook add column last_http_status integer;
+alter table webhook add column last_attempts integer;
+alter table webhook add column failing_since integer;
+
+-- A message to one webhook: of an event, or a test without one. While a worker has it, it is `sending` and
+-- lease_until says until when nobody else takes it.
+create table delivery (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  webhook_id  text    not null,
+  event_id    text,
+  state       text    not null check (state in ('pending', 'sending', 'delivered', 'failed', 'cancelled')),
+  attempts    integer not null default 0,
+  next_at     integer not null,
+  lease_until integer,
+  created_at  integer not null,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, webhook_id) references webhook (tenant_id, id) on delete cascade,
+  foreign key (tenant_id, event_id) references event (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+create index delivery_log on delivery (tenant_id, webhook_id, id);
+create index delivery_event on delivery (tenant_id, event_id);
+create index delivery_due on delivery (tenant_id, webhook_id, next_at) where state = 'pending';
+create index delivery_lease on delivery (lease_until) where state = 'sending';
+
+-- One try to send a delivery.
+create table delivery_attempt (
+  tenant_id   text    not null,
+  delivery_id text    not null,
+  number      integer not null,
+  at          integer not null,
+  outcome     text    not null,
+  http_status integer,
+  duration_ms integer not null,
+  primary key (tenant_id, delivery_id, number),
+  foreign key (tenant_id, delivery_id) references delivery (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+-- A deadline that its tenant was told of: once, until it moves.
+create table deadline_notice (
+  tenant_id text    not null references tenant (id) on delete cascade,
+  object_id text    not null,
+  kind      text    not null,
+  due_at    integer not null,
+  told_at   integer not null,
+  primary key (tenant_id, object_id, kind, due_at)
+) strict, without rowid;

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// "HFST": how SQLite files of ours are told from others.
 const APPLICATION_ID: i32 = 0x4846_5354;
 /// The schema that this binary reads and writes.
-pub const SCHEMA_VERSION: i32 = 2;
+pub const SCHEMA_VERSION: i32 = 3;
 /// The first SQLite whose write-ahead log is free of the corruption of 3.7.0 to 3.51.2.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// The first bytes of every SQLite file.

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 /// What a version only adds stands in `schema.sql` behind a line of its own and is taken from there, so
 /// that it is written once.
 pub fn steps() -> Vec<&'static str> {
-    let added = SCHEMA.split_once("\n-- Since version 2:").map_or("", |(_, added)| added);
+    let added = SCHEMA.split("\n-- Since version ").skip(1);
     // The rest of the marker's own line is no statement.
-    vec![added.split_once('\n').map_or("", |(_, statements)| statements)]
+    added.map(|part| part.split_once('\n').map_or("", |(_, statements)| statements)).collect()
 }
 
 /// Brings a file of version `from` up to the version behind the last step.

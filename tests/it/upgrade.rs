@@ -1,41 +1,85 @@
 //! A database of an earlier version, opened by the real binary: nothing is lost, and it ends where a new one begins.
 
-use crate::process::{Workplace, mode};
+use crate::process::{Server, Workplace, mode};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The tables that version 1 had.
-const OLD_TABLES: &[&str] = &["tenant", "user_account", "api_key", "rate_window"];
-
-/// All rows of a table, in the order of its key.
-fn rows(connection: &Connection, table: &str) -> Vec<Vec<Value>> {
-    let mut rows = connection.prepare(&format!("select * from {table} order by 1, 2")).unwrap();
-    let columns = rows.column_count();
-    let all = rows.query_map([], |row| (0..columns).map(|column| row.get(column)).collect()).unwrap();
-    all.map(Result::unwrap).collect()
+/// A version that files out there may have.
+struct Old {
+    version: i32,
+    schema: &'static str,
+    /// The tables that it had, in an order in which they can be filled.
+    tables: &'static [&'static str],
 }
 
-/// A file as version 1 left it, with a tenant, a user and a key that works; gives the key.
-fn version_1(place: &Workplace) -> String {
-    let donor = Workplace::new();
-    assert!(donor.serve().stop(Duration::from_secs(10)).success());
-    let new = Connection::open(donor.db()).unwrap();
-    let old = Connection::open(place.db()).unwrap();
-    old.execute_batch(include_str!("../schema/v1.sql")).unwrap();
-    for table in OLD_TABLES {
-        for row in rows(&new, table) {
-            let marks = vec!["?"; row.len()].join(", ");
-            old.execute(&format!("insert into {table} values ({marks})"), params_from_iter(row)).unwrap();
+const VERSION_1: Old = Old {
+    version: 1,
+    schema: include_str!("../schema/v1.sql"),
+    tables: &["tenant", "user_account", "api_key", "rate_window"],
+};
+
+/// The tally is left out: triggers fill it.
+const VERSION_2: Old = Old {
+    version: 2,
+    schema: include_str!("../schema/v2.sql"),
+    tables: &[
+        "tenant",
+        "user_account",
+        "api_key",
+        "rate_window",
+        "programme",
+        "test_case",
+        "finding",
+        "provider",
+        "arrangement",
+        "threshold",
+        "analysis",
+        "cra_report",
+        "webhook",
+        "event",
+        "milestone",
+    ],
+};
+
+impl Old {
+    /// All rows of a table, in the order of its key and with the columns that this version had.
+    fn rows(&self, connection: &Connection, table: &str) -> Vec<Vec<Value>> {
+        let old = Connection::open_in_memory().unwrap();
+        old.execute_batch(self.schema).unwrap();
+        let columns: Vec<String> = old
+            .prepare("select name from pragma_table_info(?1)")
+            .and_then(|mut names| names.query_map([table], |row| row.get(0))?.collect())
+            .unwrap();
+        let sql = format!("select {} from {table} order by 1, 2", columns.join(", "));
+        let mut rows = connection.prepare(&sql).unwrap();
+        let all =
+            rows.query_map([], |row| (0..columns.len()).map(|column| row.get(column)).collect()).unwrap();
+        all.map(Result::unwrap).collect()
+    }
+
+    /// A file as this version left it, with the demo bank and a key that works; gives the key.
+    fn leave(&self, place: &Workplace) -> String {
+        let donor = Workplace::new();
+        let mut demo = donor.command(&["demo", "--db", "holdfast.db", "--listen", "127.0.0.1:0"]);
+        assert!(Server::start(&mut demo).stop(Duration::from_secs(10)).success());
+        let new = Connection::open(donor.db()).unwrap();
+        let old = Connection::open(place.db()).unwrap();
+        old.execute_batch(self.schema).unwrap();
+        for table in self.tables {
+            for row in self.rows(&new, table) {
+                let marks = vec!["?"; row.len()].join(", ");
+                old.execute(&format!("insert into {table} values ({marks})"), params_from_iter(row)).unwrap();
+            }
         }
+        old.pragma_update(None, "application_id", 0x4846_5354).unwrap();
+        old.pragma_update(None, "user_version", self.version).unwrap();
+        for table in ["tenant", "user_account", "api_key"] {
+            assert_eq!(self.rows(&old, table).len(), 1, "{table}");
+        }
+        donor.first_key()
     }
-    old.pragma_update(None, "application_id", 0x4846_5354).unwrap();
-    old.pragma_update(None, "user_version", 1).unwrap();
-    for table in ["tenant", "user_account", "api_key"] {
-        assert_eq!(rows(&old, table).len(), 1, "{table}");
-    }
-    donor.first_key()
 }
 
 /// Kind, name and statement of everything in a schema, white space and comments aside.
@@ -60,13 +104,12 @@ fn backups(place: &Workplace) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|ending| ending == "backup")).collect()
 }
 
-#[test]
-fn a_file_of_version_1_keeps_its_rows_and_gets_todays_schema() {
+fn is_upgraded(old: &Old) {
     let place = Workplace::new();
-    let key = version_1(&place);
+    let key = old.leave(&place);
     let before: Vec<_> = {
-        let old = Connection::open(place.db()).unwrap();
-        OLD_TABLES.iter().map(|table| rows(&old, table)).collect()
+        let file = Connection::open(place.db()).unwrap();
+        old.tables.iter().map(|table| old.rows(&file, table)).collect()
     };
 
     let server = place.serve();
@@ -82,8 +125,8 @@ fn a_file_of_version_1_keeps_its_rows_and_gets_todays_schema() {
     let fresh = Connection::open_in_memory().unwrap();
     fresh.execute_batch(include_str!("../../schema.sql")).unwrap();
     assert_eq!(schema(&upgraded), schema(&fresh));
-    for (table, before) in OLD_TABLES.iter().zip(&before) {
-        let after = rows(&upgraded, table);
+    for (table, before) in old.tables.iter().zip(&before) {
+        let after = old.rows(&upgraded, table);
         match *table {
             // The requests of this test are in it: the key was used and its window saved.
             "api_key" => assert_eq!((&after[0][..9], after.len()), (&before[0][..9], before.len())),
@@ -95,18 +138,28 @@ fn a_file_of_version_1_keeps_its_rows_and_gets_todays_schema() {
     let [backup] = backups(&place).try_into().unwrap();
     assert_eq!(mode(&backup), 0o600);
     let copy = Connection::open(&backup).unwrap();
-    assert_eq!(number(&copy, "user_version"), 1);
-    for (table, before) in OLD_TABLES.iter().zip(&before) {
-        assert_eq!(&rows(&copy, table), before, "{table} in the copy");
+    assert_eq!(number(&copy, "user_version"), old.version);
+    for (table, before) in old.tables.iter().zip(&before) {
+        assert_eq!(&old.rows(&copy, table), before, "{table} in the copy");
     }
     assert!(place.serve().stop(Duration::from_secs(10)).success());
     assert_eq!(backups(&place).len(), 1, "a second start upgrades nothing");
 }
 
 #[test]
+fn a_file_of_version_1_keeps_its_rows_and_gets_todays_schema() {
+    is_upgraded(&VERSION_1);
+}
+
+#[test]
+fn a_file_of_version_2_keeps_its_rows_and_gets_todays_schema() {
+    is_upgraded(&VERSION_2);
+}
+
+#[test]
 fn a_command_beside_no_server_upgrades_too() {
     let place = Workplace::new();
-    version_1(&place);
+    VERSION_1.leave(&place);
     place.done(&["tenant", "list"]);
     let upgraded = Connection::open(place.db()).unwrap();
     assert_eq!(number(&upgraded, "user_version"), holdfast::store::SCHEMA_VERSION);

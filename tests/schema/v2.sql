@@ -1,0 +1,316 @@
+-- The whole schema of a Holdfast database, version 2.
+--
+-- Rules: STRICT tables; tenant_id first in the key of every tenant table, so that a
+-- link between two tenants cannot be stored; times are INTEGER milliseconds UTC;
+-- closed sets are checked here too. Older files reach this schema by the steps in
+-- src/store/migrate.rs, and a test proves that both ways arrive at the same place.
+
+-- A customer. Everything below belongs to one and goes when it goes.
+create table tenant (
+  id         text    not null primary key,
+  name       text    not null unique check (length(name) between 1 and 255),
+  created_at integer not null
+) strict;
+
+-- A person who signs in to the workspace.
+create table user_account (
+  tenant_id     text    not null references tenant (id) on delete cascade,
+  id            text    not null,
+  email         text    not null unique,
+  role          text    not null check (role in ('owner', 'editor', 'viewer')),
+  password_hash text    not null,
+  created_at    integer not null,
+  disabled_at   integer,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+-- An API key. The key itself is nowhere: only its SHA-256 and its first characters.
+create table api_key (
+  tenant_id    text    not null references tenant (id) on delete cascade,
+  id           text    not null,
+  hash         blob    not null unique check (length(hash) = 32),
+  prefix       text    not null,
+  name         text    not null check (length(name) between 1 and 255),
+  permissions  text    not null,
+  created_by   text,
+  created_at   integer not null,
+  expires_at   integer,
+  last_used_at integer,
+  revoked_at   integer,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+-- `key revoke ID` names no tenant.
+create unique index api_key_by_id on api_key (id);
+
+-- What a key did in the last minutes, so that a restart forgives nothing. The two
+-- blobs hold, as 32-bit little-endian numbers, how many milliseconds before
+-- saved_at each request was served; exceedances likewise.
+create table rate_window (
+  tenant_id     text    not null,
+  key_id        text    not null,
+  tier          text    not null check (tier in ('v1', 'v2')),
+  saved_at      integer not null,
+  admissions    blob    not null,
+  exceedances   blob    not null,
+  blocked_until integer,
+  primary key (tenant_id, key_id, tier),
+  foreign key (tenant_id, key_id) references api_key (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+-- Since version 2: what a tenant works with.
+
+-- A programme of tests.
+create table programme (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  external_id text,
+  name        text    not null check (length(name) between 1 and 255),
+  description text,
+  framework   text    not null check (framework in ('dora', 'marisk', 'iso-27001', 'cra', 'nis2', 'cross-framework')),
+  status      text    not null check (status in ('draft', 'active', 'completed', 'archived')),
+  owner       text,
+  starts_on   text,
+  ends_on     text,
+  created_at  integer not null,
+  updated_at  integer not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+create unique index programme_external on programme (tenant_id, external_id) where external_id is not null;
+
+-- A test case of a programme. measure_ids is a JSON array.
+create table test_case (
+  tenant_id      text    not null references tenant (id) on delete cascade,
+  id             text    not null,
+  external_id    text,
+  programme_id   text    not null,
+  title          text    not null check (length(title) between 1 and 255),
+  description    text,
+  type           text    not null,
+  status         text    not null check (status in ('planned', 'in_progress', 'passed', 'failed', 'blocked', 'cancelled')),
+  priority       text    not null check (priority in ('critical', 'high', 'medium', 'low')),
+  assignee       text,
+  scheduled_on   text,
+  due_on         text,
+  executed_at    integer,
+  result_summary text,
+  measure_ids    text    not null default '[]',
+  created_at     integer not null,
+  updated_at     integer not null,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, programme_id) references programme (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+create unique index test_case_external on test_case (tenant_id, external_id) where external_id is not null;
+create index test_case_programme on test_case (tenant_id, programme_id, status);
+create index test_case_status on test_case (tenant_id, status, id);
+
+-- A finding. measure_ids is a JSON array.
+create table finding (
+  tenant_id             text    not null references tenant (id) on delete cascade,
+  id                    text    not null,
+  external_id           text,
+  programme_id          text,
+  test_case_id          text,
+  title                 text    not null check (length(title) between 1 and 255),
+  description           text,
+  severity              text    not null check (severity in ('critical', 'high', 'medium', 'low', 'informational')),
+  status                text    not null
+    check (status in ('open', 'in_progress', 'resolved', 'closed', 'risk_accepted', 'false_positive')),
+  owner                 text,
+  detected_on           text    not null,
+  due_on                text,
+  remediation           text,
+  measure_ids           text    not null default '[]',
+  acceptance_reason     text,
+  acceptance_expires_on text,
+  closed_at             integer,
+  created_at            integer not null,
+  updated_at            integer not null,
+  check (status <> 'risk_accepted' or (acceptance_reason is not null and acceptance_expires_on is not null)),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, programme_id) references programme (tenant_id, id),
+  foreign key (tenant_id, test_case_id) references test_case (tenant_id, id)
+) strict, without rowid;
+
+create unique index finding_external on finding (tenant_id, external_id) where external_id is not null;
+create index finding_open on finding (tenant_id, id) where status in ('open', 'in_progress', 'resolved');
+create index finding_status on finding (tenant_id, status, id);
+create index finding_severity on finding (tenant_id, severity, status, id);
+create index finding_programme on finding (tenant_id, programme_id, id);
+create index finding_test_case on finding (tenant_id, test_case_id, id);
+create index finding_acceptance on finding (acceptance_expires_on) where status = 'risk_accepted';
+
+-- How many findings a tenant has in each status, kept by the triggers below: a total must not cost a walk
+-- over a million rows.
+create table finding_tally (
+  tenant_id text    not null references tenant (id) on delete cascade,
+  status    text    not null,
+  findings  integer not null,
+  primary key (tenant_id, status)
+) strict, without rowid;
+
+create trigger finding_added after insert on finding begin
+  insert into finding_tally values (new.tenant_id, new.status, 1)
+    on conflict do update set findings = findings + 1;
+end;
+
+create trigger finding_moved after update of status on finding when old.status <> new.status begin
+  update finding_tally set findings = findings - 1 where tenant_id = old.tenant_id and status = old.status;
+  insert into finding_tally values (new.tenant_id, new.status, 1)
+    on conflict do update set findings = findings + 1;
+end;
+
+create trigger finding_removed after delete on finding begin
+  update finding_tally set findings = findings - 1 where tenant_id = old.tenant_id and status = old.status;
+end;
+
+-- A provider of services, and an arrangement with one: the register behind concentration risk.
+create table provider (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  external_id text,
+  name        text    not null check (length(name) between 1 and 255),
+  lei         text,
+  parent      text,
+  sector      text,
+  country     text,
+  region      text,
+  created_at  integer not null,
+  updated_at  integer not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+create unique index provider_external on provider (tenant_id, external_id) where external_id is not null;
+
+create table arrangement (
+  tenant_id        text    not null references tenant (id) on delete cascade,
+  id               text    not null,
+  external_id      text,
+  provider_id      text    not null,
+  service          text    not null check (length(service) between 1 and 255),
+  function         text,
+  criticality      text    not null check (criticality in ('critical', 'important', 'standard')),
+  technology       text,
+  country          text,
+  region           text,
+  annual_cost_eur  real,
+  substitutability text check (substitutability in ('easy', 'difficult', 'impossible')),
+  exit_plan        integer check (exit_plan in (0, 1)),
+  created_at       integer not null,
+  updated_at       integer not null,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, provider_id) references provider (tenant_id, id)
+) strict, without rowid;
+
+create unique index arrangement_external on arrangement (tenant_id, external_id) where external_id is not null;
+create index arrangement_provider on arrangement (tenant_id, provider_id);
+
+-- A tenant's thresholds; without a row the defaults count.
+create table threshold (
+  tenant_id                    text    not null primary key references tenant (id) on delete cascade,
+  provider_concentration_pct   integer not null check (provider_concentration_pct between 1 and 100),
+  sector_concentration_pct     integer not null check (sector_concentration_pct between 1 and 100),
+  regional_concentration_pct   integer not null check (regional_concentration_pct between 1 and 100),
+  technology_concentration_pct integer not null check (technology_concentration_pct between 1 and 100),
+  review_frequency_days        integer not null check (review_frequency_days between 30 and 730),
+  enabled                      integer not null check (enabled in (0, 1)),
+  updated_at                   integer not null
+) strict, without rowid;
+
+-- A concentration analysis as it was answered; body is its JSON, shares holds the unrounded ones.
+create table analysis (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  analysed_at integer not null,
+  body        text    not null,
+  shares      text    not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+-- A report under Article 14 of the Cyber Resilience Act. member_states and submissions are JSON arrays.
+create table cra_report (
+  tenant_id              text    not null references tenant (id) on delete cascade,
+  id                     text    not null,
+  external_id            text,
+  kind                   text    not null check (kind in ('exploited_vulnerability', 'severe_incident')),
+  title                  text    not null check (length(title) between 1 and 255),
+  product_name           text    not null check (length(product_name) between 1 and 255),
+  product_version        text,
+  cve_id                 text,
+  severity               text check (severity in ('critical', 'high', 'medium', 'low')),
+  cvss_score             real check (cvss_score between 0 and 10),
+  status                 text    not null
+    check (status in ('draft', 'early_warning_sent', 'notification_sent', 'final_report_sent', 'closed', 'withdrawn')),
+  became_aware_at        integer,
+  corrective_measure_at  integer,
+  early_warning_sent_at  integer,
+  notification_sent_at   integer,
+  final_report_sent_at   integer,
+  member_states          text    not null default '[]',
+  summary                text,
+  root_cause             text,
+  mitigation             text,
+  user_guidance          text,
+  submissions            text    not null default '[]',
+  created_at             integer not null,
+  updated_at             integer not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+create unique index cra_report_external on cra_report (tenant_id, external_id) where external_id is not null;
+
+-- A webhook. events is a JSON array; the last_* columns tell of its latest delivery.
+create table webhook (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  external_id text,
+  name        text    not null check (length(name) between 1 and 255),
+  channel     text    not null check (channel in ('slack', 'teams', 'email')),
+  url         text    not null check (length(url) between 1 and 512),
+  events      text    not null,
+  active      integer not null check (active in (0, 1)),
+  created_at  integer not null,
+  updated_at  integer not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+create unique index webhook_external on webhook (tenant_id, external_id) where external_id is not null;
+
+-- An event, stored with the change that caused it. payload is the JSON that receivers get.
+create table event (
+  tenant_id   text    not null references tenant (id) on delete cascade,
+  id          text    not null,
+  name        text    not null
+    check (name in ('finding.created', 'finding.status_changed', 'test_case.status_changed', 'deadline.approaching')),
+  occurred_at integer not null,
+  payload     text    not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+-- Answers to requests that carried an Idempotency-Key, kept a day.
+create table idempotency (
+  tenant_id  text    not null references tenant (id) on delete cascade,
+  key        text    not null,
+  request    blob    not null,
+  object_id  text    not null,
+  created_at integer not null,
+  primary key (tenant_id, key)
+) strict, without rowid;
+
+-- The compliance timeline: platform-wide, from the build's data and the operator's file.
+create table milestone (
+  id             text    not null primary key,
+  date           text    not null,
+  date_precision text    not null check (date_precision in ('day', 'month')),
+  title          text    not null,
+  description    text    not null,
+  framework      text    not null,
+  category       text    not null,
+  authority      text    not null,
+  source         text    not null,
+  confirmed      integer not null check (confirmed in (0, 1))
+) strict, without rowid;
+
+create index milestone_date on milestone (date, id);
