@@ -130,6 +130,7 @@ fn run(rounds: usize, seconds: u64) {
         "{:<44} {:>8} {:>10} {:>10} {:>7} {:>9}",
         "what", "bytes", "bare/s", "ours/s", "ratio", "cpu ratio"
     );
+    let bench = Bench { ours: &ours, folder: folder.path(), rounds, seconds };
     for (what, path, keyed) in [
         ("GET /api/ping", "/api/ping", false),
         ("GET /api/risk-register", "/api/risk-register", false),
@@ -139,13 +140,13 @@ fn run(rounds: usize, seconds: u64) {
         ("50 of 10,000 findings, repeated", "/api/v1/findings?limit=50", true),
     ] {
         let header = keyed.then(|| format!("Authorization: Bearer {key}"));
-        compare(what, &ours, path, header.as_deref(), folder.path(), rounds, seconds);
+        bench.compare(what, path, header.as_deref());
     }
     let header = format!("Authorization: Bearer {key}");
-    let bench = Bench { ours: &ours, header: &header, folder: folder.path(), rounds, seconds };
     bench.compare_varied(
         "50 of 10,000 findings, first time",
         "/api/v1/findings?limit=50&offset=0",
+        &header,
         // The same page under ever other spellings: a cache finds it under none of them.
         "local n = 0; request = function() n = n % 900 + 1; \
          return wrk.format(nil, '/api/v1/findings?limit=50&offset=' .. string.rep('0', n)) end",
@@ -154,6 +155,7 @@ fn run(rounds: usize, seconds: u64) {
     bench.compare_varied(
         "one finding by id, first time, to bare ping",
         "",
+        &header,
         &format!(
             "local ids = {{{list}}}; local n = 0; request = function() n = n % #ids + 1; \
              return wrk.format(nil, '/api/v1/findings/' .. ids[n]) end"
@@ -220,75 +222,69 @@ fn finding_ids(url: &str, key: &str) -> Vec<String> {
 
 struct Bench<'a> {
     ours: &'a Server,
-    header: &'a str,
     folder: &'a Path,
     rounds: usize,
     seconds: u64,
 }
 
+/// What is asked of our server.
+enum Asked<'a> {
+    /// One address, again and again.
+    One(&'a str),
+    /// Addresses that differ, made by a script, so that no page is ready.
+    Varied(&'a Path),
+}
+
 impl Bench<'_> {
-    /// Requests that differ, so that no page is ready; the baseline sends one sample, or a pong.
-    fn compare_varied(&self, what: &str, sample: &str, script: &str) {
+    /// One address of ours against the same bytes from the baseline.
+    fn compare(&self, what: &str, path: &str, header: Option<&str>) {
+        let body = fetch(&self.ours.url, path, header);
+        self.measure(what, &body, header, &Asked::One(path));
+    }
+
+    /// Requests that differ; the baseline sends one sample, or a pong.
+    fn compare_varied(&self, what: &str, sample: &str, header: &str, script: &str) {
         let lua = self.folder.join("vary.lua");
         std::fs::write(&lua, script).expect("script");
         let body = match sample {
             "" => br#"{"pong":true,"time":"2026-11-15T08:00:00Z"}"#.to_vec(),
-            path => fetch(&self.ours.url, path, Some(self.header)),
+            path => fetch(&self.ours.url, path, Some(header)),
         };
+        self.measure(what, &body, Some(header), &Asked::Varied(&lua));
+    }
+
+    fn measure(&self, what: &str, body: &[u8], header: Option<&str>, asked: &Asked) {
         let file = self.folder.join("payload.json");
-        std::fs::write(&file, &body).expect("payload");
+        std::fs::write(&file, body).expect("payload");
         let this = std::env::current_exe().expect("this program");
         let bare = Server::start(this.to_str().expect("path"), &["bare", file.to_str().expect("path")], &[]);
-        let mut rates = Vec::new();
-        for _ in 0..self.rounds {
-            let (_, bare_rate) = wrk(&format!("{}/", bare.url), Some(self.header), self.seconds, None);
-            let (_, our_rate) =
-                wrk(&format!("{}/", self.ours.url), Some(self.header), self.seconds, Some(&lua));
-            rates.push((bare_rate, our_rate));
-        }
-        let ratio = median(rates.iter().map(|(bare, ours)| ours / bare));
-        let bare_rate = median(rates.iter().map(|(bare, _)| *bare));
-        let our_rate = median(rates.iter().map(|(_, ours)| *ours));
-        println!("{what:<44} {:>8} {bare_rate:>10.0} {our_rate:>10.0} {ratio:>7.2}", body.len());
-    }
-}
-
-fn compare(
-    what: &str,
-    ours: &Server,
-    path: &str,
-    header: Option<&str>,
-    folder: &Path,
-    rounds: usize,
-    seconds: u64,
-) {
-    let body = fetch(&ours.url, path, header);
-    let file = folder.join("payload.json");
-    std::fs::write(&file, &body).expect("payload");
-    let this = std::env::current_exe().expect("this program");
-    let bare = Server::start(this.to_str().expect("path"), &["bare", file.to_str().expect("path")], &[]);
-    let mut rates = Vec::new();
-    for round in 0..rounds {
-        let measure = |server: &Server, path: &str| {
+        let load = |server: &Server, path: &str, script: Option<&Path>| {
             let before = server.ticks();
-            let (requests, per_second) = wrk(&format!("{}{path}", server.url), header, seconds, None);
+            let (requests, per_second) = wrk(&format!("{}{path}", server.url), header, self.seconds, script);
             (per_second, (server.ticks() - before) as f64 / requests)
         };
-        let (first, second);
-        if round % 2 == 0 {
-            first = measure(&bare, "/");
-            second = measure(ours, path);
-        } else {
-            second = measure(ours, path);
-            first = measure(&bare, "/");
+        let load_ours = || match asked {
+            Asked::One(path) => load(self.ours, path, None),
+            Asked::Varied(script) => load(self.ours, "/", Some(script)),
+        };
+        let mut rates = Vec::new();
+        for round in 0..self.rounds {
+            let (first, second);
+            if round % 2 == 0 {
+                first = load(&bare, "/", None);
+                second = load_ours();
+            } else {
+                second = load_ours();
+                first = load(&bare, "/", None);
+            }
+            rates.push((first, second));
         }
-        rates.push((first, second));
+        let ratio = median(rates.iter().map(|(bare, ours)| ours.0 / bare.0));
+        let cpu = median(rates.iter().map(|(bare, ours)| bare.1 / ours.1));
+        let bare_rate = median(rates.iter().map(|(bare, _)| bare.0));
+        let our_rate = median(rates.iter().map(|(_, ours)| ours.0));
+        println!("{what:<44} {:>8} {bare_rate:>10.0} {our_rate:>10.0} {ratio:>7.2} {cpu:>9.2}", body.len());
     }
-    let ratio = median(rates.iter().map(|(bare, ours)| ours.0 / bare.0));
-    let cpu = median(rates.iter().map(|(bare, ours)| bare.1 / ours.1));
-    let bare_rate = median(rates.iter().map(|(bare, _)| bare.0));
-    let our_rate = median(rates.iter().map(|(_, ours)| ours.0));
-    println!("{what:<44} {:>8} {bare_rate:>10.0} {our_rate:>10.0} {ratio:>7.2} {cpu:>9.2}", body.len());
 }
 
 /// Requests made, and requests per second.

@@ -1,11 +1,12 @@
 //! The envelopes of lists and records: `data` and `meta`, as v1 and v2 write them.
 
 use super::reply::{Answer, Reply};
+use crate::domain::page::Page;
 use crate::domain::query::Query;
 use crate::error::Error;
 use crate::payload::digest;
 use crate::reference::{Selection, Table};
-use crate::store::Listed;
+use crate::store::{Listed, Records};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -34,14 +35,18 @@ pub fn v2_list<T: Serialize>(listed: &Listed<T>) -> Answer {
     stored_page(listed, V2_VERSION, json!({}))
 }
 
-fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str, more: Value) -> Answer {
-    let mut meta = json!({
+fn stored_meta(version: &str, count: usize, total: u64, page: Page) -> Value {
+    json!({
         "version": version,
-        "count": listed.items.len(),
-        "total": listed.total,
-        "limit": listed.page.limit,
-        "offset": listed.page.offset,
-    });
+        "count": count,
+        "total": total,
+        "limit": page.limit,
+        "offset": page.offset,
+    })
+}
+
+fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str, more: Value) -> Answer {
+    let mut meta = stored_meta(version, listed.items.len(), listed.total, listed.page);
     if let (Some(meta), Value::Object(more)) = (meta.as_object_mut(), more) {
         meta.extend(more);
     }
@@ -51,6 +56,17 @@ fn stored_page<T: Serialize>(listed: &Listed<T>, version: &str, more: Value) -> 
         .map_err(|cause| Error::internal("writing a page", cause))?;
     out.extend_from_slice(format!(r#","meta":{meta}}}"#).as_bytes());
     Ok(Reply::json_bytes(out))
+}
+
+/// What stands before the first record of a list.
+pub const LIST_BEGIN: &[u8] = b"{\"data\":[";
+
+/// The v1 envelope around records that were written behind [`LIST_BEGIN`].
+pub fn v1_records(records: Records) -> Reply {
+    let meta = stored_meta(V1_VERSION, records.count, records.total, records.page);
+    let mut out = records.json;
+    out.extend_from_slice(format!(r#"],"meta":{meta}}}"#).as_bytes());
+    Reply::json_bytes(out)
 }
 
 /// A record that is JSON already, in the v1 envelope.
@@ -97,7 +113,7 @@ fn page(query: &Query, table: &Table, meta: impl Fn(&Selection) -> Value) -> Rep
 fn wrap(size_hint: usize, meta: &Value, data: impl FnOnce(&mut Vec<u8>), is_list: bool) -> Vec<u8> {
     let meta = meta.to_string();
     let mut out = Vec::with_capacity(size_hint + meta.len() + 24);
-    out.extend_from_slice(if is_list { b"{\"data\":[" } else { b"{\"data\":" });
+    out.extend_from_slice(if is_list { LIST_BEGIN } else { b"{\"data\":" });
     data(&mut out);
     out.extend_from_slice(if is_list { b"],\"meta\":" } else { b",\"meta\":" });
     out.extend_from_slice(meta.as_bytes());

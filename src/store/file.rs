@@ -146,6 +146,8 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::from_secs(5))?; // first: the next lines may have to wait
     connection.set_prepared_statement_cache_capacity(64);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Else every new value of a parameter makes SQLite plan the statement anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.execute_batch(

@@ -1,6 +1,7 @@
 //! Findings.
 
-use super::list::{Filter, Listed, day, json_array, list, texts, word};
+use super::list::{Filter, day, json_array, texts, word};
+use super::record::{Cell, Column, Records, column, records};
 use super::{Desk, Store, Tenant, event, failed};
 use crate::domain::day::Day;
 use crate::domain::event::EventName;
@@ -16,6 +17,27 @@ use serde_json::json;
 const SELECT: &str = "select id, external_id, programme_id, test_case_id, title, description, severity, status, owner,
   detected_on, due_on, remediation, measure_ids, acceptance_reason, acceptance_expires_on, closed_at, created_at,
   updated_at from finding";
+/// The same columns, as a list writes them.
+const COLUMNS: &[Column] = &[
+    column!("id", Text),
+    column!("external_id", TextIfAny),
+    column!("programme_id", Text),
+    column!("test_case_id", Text),
+    column!("title", Text),
+    column!("description", Text),
+    column!("severity", Text),
+    column!("status", Text),
+    column!("owner", Text),
+    column!("detected_on", Text),
+    column!("due_on", Text),
+    column!("remediation", Text),
+    column!("measure_ids", Json),
+    column!("acceptance_reason", Text),
+    column!("acceptance_expires_on", Text),
+    column!("closed_at", Time),
+    column!("created_at", Time),
+    column!("updated_at", Time),
+];
 /// The statuses of `Status::is_open`, word for word as in the partial index.
 const OPEN: &str = "status in ('open', 'in_progress', 'resolved')";
 /// An answer to an Idempotency-Key is remembered this long.
@@ -30,8 +52,8 @@ pub enum Filed {
 }
 
 impl Tenant<'_> {
-    /// A page of findings: the open ones unless a status, or all, is asked for.
-    pub fn findings(&self, query: &Query) -> Result<Listed<Finding>, Error> {
+    /// A page of findings, written behind what `json` holds: the open ones unless a status, or all, is asked for.
+    pub fn findings(&self, query: &Query, json: Vec<u8>) -> Result<Records, Error> {
         let mut filter = Filter::of_tenant(&self.id);
         filter = match query.get("status") {
             None => filter.and(OPEN),
@@ -49,16 +71,17 @@ impl Tenant<'_> {
             .equals("programme_id", query.get("programme_id"))
             .equals("test_case_id", query.get("test_case_id"))
             .search(&["title", "description", "owner", "id"], query);
-        let tallied = ["severity", "programme_id", "test_case_id", "overdue", "search"];
-        if tallied.iter().any(|name| query.get(name).is_some()) {
-            return self
-                .read(|connection| list(connection, "finding", SELECT, &filter, query.page(), of_row));
-        }
+        let narrowing = ["severity", "programme_id", "test_case_id", "overdue", "search"];
+        let is_tallied = narrowing.iter().all(|name| query.get(name).is_none());
         self.read(|connection| {
-            let moment = connection.unchecked_transaction()?;
-            let total = tally(&moment, &self.id, query.get("status"))?;
-            let items = filter.page(&moment, "finding", SELECT, query.page(), of_row)?;
-            Ok(Listed { items, total, page: query.page() })
+            let source = ("finding", SELECT, COLUMNS);
+            records(connection, source, &filter, query.page(), json, |moment| {
+                if is_tallied {
+                    tally(moment, &self.id, query.get("status"))
+                } else {
+                    filter.count(moment, "finding")
+                }
+            })
         })
     }
 

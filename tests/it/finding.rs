@@ -2,7 +2,7 @@
 
 use crate::client::Call;
 use crate::house::House;
-use crate::process::wait_until;
+use crate::process::{Server, Workplace, wait_until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -233,4 +233,36 @@ fn a_cached_page_never_outlives_a_write() {
     house.get("/api/v1/findings").key(&house.ours.reader).header("If-None-Match", &etag).expect(200);
     let mine = house.get("/api/v1/findings").key(&house.theirs.reader).expect(200).json();
     assert_eq!(mine["meta"]["total"], json!(0), "the same address, another tenant");
+}
+
+/// A list is written from columns, a record from the struct: they must say the same.
+#[test]
+fn a_list_says_of_each_finding_what_its_record_says() {
+    let place = Workplace::new();
+    let mut demo = place.command(&["demo", "--db", "holdfast.db", "--listen", "127.0.0.1:0"]);
+    let server = Server::start(demo.env("HOLDFAST_RATE_LIMITS", "off"));
+    let key = place.first_key();
+    let hostile = json!({ "findings": [{
+        "external_id": "ext \"1\"",
+        "title": "quote \" backslash \\ newline \n tab \t bell \u{7} Größe 💥 </script>",
+        "description": "\u{2028}",
+        "severity": "low",
+        "status": "closed",
+        "measure_ids": ["DORA-05-02", "DORA-09-04"],
+    }] });
+    std::fs::write(place.folder.path().join("hostile.json"), hostile.to_string()).unwrap();
+    let tenants = place.done(&["tenant", "list"]);
+    let cells = tenants.lines().nth(1).unwrap().split("  ");
+    let tenant = cells.map(str::trim).filter(|cell| !cell.is_empty()).nth(1).unwrap().to_owned();
+    place.done(&["import", "--tenant", &tenant, "hostile.json"]);
+    wait_until(Duration::from_secs(5), "the import shows", || {
+        let all = server.get("/api/v1/findings?status=all&limit=1").key(&key).expect(200).json();
+        all["meta"]["total"] == 61
+    });
+    let all = server.get("/api/v1/findings?status=all&limit=500").key(&key).expect(200).json();
+    assert_eq!(all["data"].as_array().unwrap().len(), 61);
+    for listed in all["data"].as_array().unwrap() {
+        let target = format!("/api/v1/findings/{}", listed["id"].as_str().unwrap());
+        assert_eq!(&server.get(&target).key(&key).expect(200).json()["data"], listed);
+    }
 }

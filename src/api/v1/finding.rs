@@ -3,7 +3,7 @@
 use crate::domain::finding::Severity;
 use crate::domain::query::{LIMIT, OFFSET, Param, ParamKind, SEARCH, filter};
 use crate::error::Error;
-use crate::http::envelope::{v1_item, v1_list};
+use crate::http::envelope::{LIST_BEGIN, v1_item, v1_records};
 use crate::http::{Answer, Reply, Request};
 use crate::store::{Filed, Tenant};
 use serde_json::json;
@@ -40,7 +40,7 @@ pub static PARAMS: &[Param] = &[
 
 /// A page of findings; the open ones unless a status is asked for.
 pub fn list(request: &Request, tenant: &Tenant) -> Answer {
-    v1_list(&tenant.findings(&request.query)?)
+    Ok(v1_records(tenant.findings(&request.query, LIST_BEGIN.to_vec())?))
 }
 
 /// One finding.
