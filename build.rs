@@ -9,6 +9,9 @@ mod closed_set;
 #[allow(dead_code, missing_docs, reason = "the binary uses the rest")]
 mod source;
 
+#[path = "build/bom.rs"]
+mod bom;
+
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +19,15 @@ use std::{collections::HashMap, env, error::Error, fs};
 
 #[expect(clippy::disallowed_methods, reason = "a build script is told by its environment")]
 fn main() -> Result<(), Box<dyn Error>> {
-    for watched in ["build.rs", "data/reference", "src/closed_set.rs", "src/reference/source"] {
+    for watched in [
+        "build.rs",
+        "build",
+        "Cargo.lock",
+        "Cargo.toml",
+        "data/reference",
+        "src/closed_set.rs",
+        "src/reference/source",
+    ] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let files = read_files(Path::new("data/reference"))?;
@@ -33,6 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for body in source::body::all(&catalogue, &version) {
         write_body(&out, &body)?;
     }
+    let (lock, manifest) = (fs::read_to_string("Cargo.lock")?, fs::read_to_string("Cargo.toml")?);
+    let bill = bom::document(&lock, &manifest, &env::var("CARGO_CFG_TARGET_ENV")?)?;
+    fs::write(out.join("../sbom.json"), bill)?;
     Ok(())
 }
 

@@ -368,3 +368,14 @@ create table deadline_notice (
   told_at   integer not null,
   primary key (tenant_id, object_id, kind, due_at)
 ) strict, without rowid;
+
+-- Vulnerability scans, our own and imported ones: platform-wide, the newest of each source.
+create table scan (
+  id         text    not null primary key,
+  source     text    not null,
+  scanned_at integer not null,
+  body       text    not null
+) strict;
+
+create index scan_newest on scan (scanned_at);
+create index scan_source on scan (source, scanned_at);

@@ -8,9 +8,10 @@ use crate::error::Error;
 use crate::limiter::Limiter;
 use crate::meter::Meter;
 use crate::reference::Reference;
+use crate::scanner;
 use crate::store::{Purpose, Store};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The version of the platform, as `/api/stats` and `--version` tell it.
 pub const PLATFORM_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -74,6 +75,15 @@ impl App {
             "HOLDFAST_TIMELINE_FILE is left out, and this build's milestones are used alone: {faults}"
         );
         self.store.sync_timeline(self.reference.milestones()?)
+    }
+
+    /// Scans what this executable is made of and stores the outcome. A stop ends it, and nothing is stored.
+    pub fn scan_self(&self) -> Result<(), Error> {
+        let stop = || self.stopping.load(Ordering::SeqCst);
+        match scanner::scan(self.config.advisories.as_deref(), &stop)? {
+            Some(report) => self.store.keep_own_scan(report).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// Stores what is only in memory: rate counts and the uses of keys.

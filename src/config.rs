@@ -65,6 +65,11 @@ pub static SETTINGS: &[Setting] = &[
         "",
         "JSON file with milestones of your own for the compliance timeline; read at start and by its sync.",
     ),
+    setting(
+        "HOLDFAST_ADVISORIES",
+        "",
+        "Folder of OSV records (JSON) that the daily scan of this executable is held against.",
+    ),
     setting("HOLDFAST_KEYS_MAX", "1000", "Live keys per tenant at the most."),
     setting(
         "HOLDFAST_ALLOW_SLACK",
@@ -101,6 +106,8 @@ pub struct Config {
     pub limits: Option<Limits>,
     /// Milestones of the operator's own.
     pub timeline_file: Option<PathBuf>,
+    /// The operator's folder of OSV records.
+    pub advisories: Option<PathBuf>,
     /// Live keys per tenant at the most.
     pub keys_max: usize,
     /// Where webhooks may send beside the built-in hosts.
@@ -171,6 +178,7 @@ impl Config {
             log: reader.parsed("HOLDFAST_LOG", "one of: off, error, warn, info, debug, trace")?,
             limits: reader.limits()?,
             timeline_file: reader.optional("HOLDFAST_TIMELINE_FILE").map(PathBuf::from),
+            advisories: reader.optional("HOLDFAST_ADVISORIES").map(PathBuf::from),
             keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
             allowlist: Arc::new(reader.allowlist()?),
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,

@@ -14,14 +14,17 @@ pub struct Job {
     pub name: &'static str,
     /// How often it runs.
     pub every_ms: u64,
+    /// Does it run at the start too, right after it?
+    pub at_start: bool,
     /// What it does.
     pub run: fn(&House) -> Result<(), Error>,
 }
 
 /// Every job.
 pub static JOBS: &[Job] = &[
-    Job { name: "rate counts", every_ms: 500, run: |house| house.app.save_counts() },
-    Job { name: "acceptance expiry", every_ms: 60_000, run: reopen },
+    Job { name: "rate counts", every_ms: 500, at_start: false, run: |house| house.app.save_counts() },
+    Job { name: "acceptance expiry", every_ms: 60_000, at_start: false, run: reopen },
+    Job { name: "self-scan", every_ms: 86_400_000, at_start: true, run: |house| house.app.scan_self() },
 ];
 
 fn reopen(house: &House) -> Result<(), Error> {
@@ -58,7 +61,8 @@ impl Clockwork {
 }
 
 fn turn(house: &House, stopped: &Receiver<()>) {
-    let mut due: Vec<u64> = JOBS.iter().map(|job| house.app.clock.elapsed_ms() + job.every_ms).collect();
+    let first = |job: &Job| house.app.clock.elapsed_ms() + if job.at_start { 0 } else { job.every_ms };
+    let mut due: Vec<u64> = JOBS.iter().map(first).collect();
     while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         for (job, due_ms) in JOBS.iter().zip(&mut due) {
             let now_ms = house.app.clock.elapsed_ms();

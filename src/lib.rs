@@ -10,7 +10,7 @@
 //!  6  http                         plumbing
 //!  5  app                          the running service's parts
 //!  4  config                       settings
-//!  3  limiter                      rate windows
+//!  3  limiter  scanner             rate windows, the scan of ourselves
 //!  2  reference  store             static data, rows
 //!  1  payload  meter               prepared bytes, counters
 //!  0  domain  error  clock  chance meaning
@@ -36,5 +36,6 @@ pub mod meter;
 pub mod payload;
 pub mod reference;
 pub mod routes;
+pub mod scanner;
 pub mod service;
 pub mod store;

@@ -187,7 +187,8 @@ pub static ROUTES: &[Route] = &[
         .extension()
         .says("Delete an arrangement."),
     // API v1: vulnerability scan, keys, webhooks, CRA reports
-    v1(Get, "/api/v1/vulnerability-scan/latest", Later(Scope::Platform))
+    v1(Get, "/api/v1/vulnerability-scan/latest", Platform(api::scan::latest))
+        .asks(api::scan::PARAMS)
         .says("The latest vulnerability scan."),
     v1(Post, "/api/v1/keys", Tenant(api::key::create))
         .needs(ManageKeys)

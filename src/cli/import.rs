@@ -64,7 +64,7 @@ fn read_csv(bytes: &[u8], kind: Option<&str>) -> Result<Import, Faults> {
 }
 
 /// Standard error gets every fault on a line; the last line sums up.
-fn one_a_line(faults: Faults) -> Error {
+pub fn one_a_line(faults: Faults) -> Error {
     if faults.fields.is_empty() {
         return Error::Invalid(faults);
     }

@@ -6,6 +6,7 @@
 mod admin;
 mod first_run;
 mod import;
+mod scan;
 mod serve;
 
 use crate::chance::Chance;
@@ -76,6 +77,11 @@ enum Command {
         #[arg(long)]
         out: Option<PathBuf>,
     },
+    /// Load a report of another vulnerability scanner
+    #[command(subcommand)]
+    Scan(ScanCommand),
+    /// Print the bill of materials of this executable (CycloneDX JSON)
+    Sbom,
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
     /// Print the OpenAPI 3.1 document
@@ -105,6 +111,15 @@ enum TenantCommand {
         /// Yes, really
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+enum ScanCommand {
+    /// Load a report as the newest vulnerability scan: the JSON of osv-scanner, Trivy or Grype, or SARIF 2.1.0
+    Import {
+        /// The file
+        file: PathBuf,
     },
 }
 
@@ -244,6 +259,8 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
             import::import(&context, &tenant, &file, kind.as_deref(), !no_events)
         }
         Command::Export { tenant, out } => import::export(&context, &tenant, out.as_deref()),
+        Command::Scan(ScanCommand::Import { file }) => scan::import(&context, &file),
+        Command::Sbom => print(crate::scanner::BILL),
         Command::Check => check(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),

@@ -37,6 +37,8 @@ pub enum Kind {
     Webhook,
     /// An event.
     Event,
+    /// A vulnerability scan.
+    Scan,
 }
 
 impl Kind {
@@ -55,6 +57,7 @@ impl Kind {
             Kind::Analysis => "anl",
             Kind::Webhook => "whk",
             Kind::Event => "evt",
+            Kind::Scan => "scan",
         }
     }
 }

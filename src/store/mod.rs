@@ -21,6 +21,7 @@ mod provider;
 mod rate;
 mod record;
 mod risk;
+mod scan;
 mod secret;
 mod tenant;
 mod test_case;

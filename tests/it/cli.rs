@@ -126,7 +126,9 @@ fn help_names_every_command_and_every_setting_with_its_default() {
             setting.name
         );
     }
-    for command in ["serve", "tenant", "user", "key", "check", "openapi", "healthcheck", "completions"] {
+    for command in
+        ["serve", "tenant", "user", "key", "scan", "sbom", "check", "openapi", "healthcheck", "completions"]
+    {
         assert!(help.contains(command), "{command}");
     }
     assert!(place.done(&["--version"]).contains(env!("CARGO_PKG_VERSION")));

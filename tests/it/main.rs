@@ -20,6 +20,7 @@ mod process;
 mod programme;
 mod reference;
 mod risk;
+mod scan;
 mod server;
 mod store;
 mod timeline;

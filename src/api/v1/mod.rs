@@ -9,6 +9,7 @@ pub mod measure;
 pub mod programme;
 pub mod provider;
 pub mod risk;
+pub mod scan;
 pub mod test_case;
 pub mod timeline;
 pub mod webhook;
