@@ -119,7 +119,7 @@ mod tests {
             ("a/array.json", array.to_string()),
             ("newest.JSON", newest.to_string()),
             ("broken.json", "{\"id\": ".into()),
-            ("twice.json", "{} {}".into()),
+            ("twice.json", format!("{} {{}}", record("A-5", "none-of-ours", json!([])))),
             ("empty.json", String::new()),
             ("README.md", "not looked at".into()),
         ]);
