@@ -379,3 +379,127 @@ create table scan (
 
 create index scan_newest on scan (scanned_at);
 create index scan_source on scan (source, scanned_at);
+
+-- People of the workspace, what they did and how they got in.
+
+-- What others call a person; empty until somebody says.
+alter table user_account add column name text not null default '';
+
+-- A secret of this database, made once: forms are signed with it.
+create table server_secret (
+  name  text not null primary key,
+  value blob not null check (length(value) = 32)
+) strict, without rowid;
+
+-- A person who is signed in. The cookie's value is nowhere: only its SHA-256. seen_at is written at most once
+-- a minute.
+create table session (
+  tenant_id  text    not null,
+  id         text    not null,
+  user_id    text    not null,
+  hash       blob    not null unique check (length(hash) = 32),
+  created_at integer not null,
+  seen_at    integer not null,
+  address    text,
+  agent      text,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, user_id) references user_account (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+create index session_user on session (tenant_id, user_id, id);
+create index session_age on session (created_at);
+
+-- A link that lets a person set a password, once. Only the SHA-256 of its token is stored.
+create table invitation (
+  tenant_id  text    not null,
+  user_id    text    not null,
+  hash       blob    not null unique check (length(hash) = 32),
+  expires_at integer not null,
+  primary key (tenant_id, user_id),
+  foreign key (tenant_id, user_id) references user_account (tenant_id, id) on delete cascade
+) strict, without rowid;
+
+-- Failed attempts to sign in, per account (the SHA-256 of its address, known or not) and per source address.
+create table throttle (
+  kind          text    not null check (kind in ('account', 'source')),
+  name          blob    not null,
+  failures      integer not null,
+  since         integer not null,
+  last_at       integer not null,
+  blocked_until integer,
+  primary key (kind, name)
+) strict, without rowid;
+
+create index throttle_age on throttle (last_at);
+
+-- What happened to an object: one row an act, in the act's own transaction. It outlives the object. changes is
+-- a JSON array of field, before and after.
+create table history (
+  tenant_id  text    not null references tenant (id) on delete cascade,
+  object_id  text    not null,
+  number     integer not null,
+  kind       text    not null,
+  at         integer not null,
+  act        text    not null check (act in ('created', 'imported', 'changed', 'deleted')),
+  actor      text    not null check (actor in ('user', 'key', 'clock', 'command_line')),
+  actor_id   text,
+  actor_name text,
+  changes    text    not null default '[]',
+  primary key (tenant_id, object_id, number)
+) strict, without rowid;
+
+-- What people write about an object.
+create table note (
+  tenant_id  text    not null references tenant (id) on delete cascade,
+  object_id  text    not null,
+  number     integer not null,
+  at         integer not null,
+  actor      text    not null,
+  actor_id   text,
+  actor_name text,
+  body       text    not null,
+  primary key (tenant_id, object_id, number)
+) strict, without rowid;
+
+-- Security-relevant acts, in a chain: hash is the SHA-256 of the hash before and of this row. It belongs to no
+-- tenant, so that it outlives each.
+create table audit (
+  number     integer not null primary key,
+  at         integer not null,
+  event      text    not null,
+  result     text    not null check (result in ('done', 'refused')),
+  tenant     text,
+  actor      text    not null,
+  actor_id   text,
+  actor_name text,
+  address    text,
+  object_id  text,
+  detail     text,
+  hash       blob    not null check (length(hash) = 32)
+) strict;
+
+create index audit_tenant on audit (tenant, number);
+
+-- Where the chain begins: behind the last row that was pruned.
+create table audit_anchor (
+  number integer not null primary key,
+  hash   blob    not null check (length(hash) = 32)
+) strict;
+
+create trigger audit_unchanged before update on audit begin
+  select raise(abort, 'the audit log is never changed');
+end;
+
+-- Only what lies before the anchor may go.
+create trigger audit_kept before delete on audit
+when old.number > coalesce((select max(number) from audit_anchor), 0) begin
+  select raise(abort, 'the audit log is kept');
+end;
+
+create trigger audit_anchor_unchanged before update on audit_anchor begin
+  select raise(abort, 'an anchor of the audit log is never changed');
+end;
+
+create trigger audit_anchor_kept before delete on audit_anchor begin
+  select raise(abort, 'an anchor of the audit log is kept');
+end;

@@ -3,6 +3,7 @@
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::actor::Actor;
 use crate::domain::timeline::Synced;
 use crate::error::Error;
 use crate::limiter::Limiter;
@@ -62,19 +63,19 @@ impl App {
     }
 
     /// Brings the timeline in line with this build's milestones and the operator's file.
-    pub fn sync_timeline(&self) -> Result<Synced, Error> {
+    pub fn sync_timeline(&self, actor: Actor) -> Result<Synced, Error> {
         let wanted = self.reference.milestones_with(self.config.timeline_file.as_deref())?;
-        self.store.sync_timeline(wanted)
+        self.store.sync_timeline(wanted, actor)
     }
 
     /// The same at start, where a faulty file is no reason to stay down: this build's milestones do.
     pub fn sync_timeline_at_start(&self) -> Result<Synced, Error> {
-        let synced = self.sync_timeline();
+        let synced = self.sync_timeline(Actor::clock());
         let Err(Error::Invalid(faults)) = &synced else { return synced };
         log::warn!(
             "HOLDFAST_TIMELINE_FILE is left out, and this build's milestones are used alone: {faults}"
         );
-        self.store.sync_timeline(self.reference.milestones()?)
+        self.store.sync_timeline(self.reference.milestones()?, Actor::clock())
     }
 
     /// Scans what this executable is made of and stores the outcome. A stop ends it, and nothing is stored.
@@ -86,13 +87,13 @@ impl App {
         }
     }
 
-    /// Stores what is only in memory: rate counts and the uses of keys.
+    /// Stores what is only in memory: rate counts, the uses of keys, and refusals for the audit log.
     pub fn save_counts(&self) -> Result<(), Error> {
         let limiter = Arc::clone(&self.limiter);
         let saved = self.store.save_windows(move || limiter.take_changes());
         if saved.is_err() {
             self.limiter.save_all_again();
         }
-        saved.and(self.store.save_key_uses())
+        saved.and(self.store.save_key_uses()).and(self.store.save_refusals())
     }
 }

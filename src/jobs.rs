@@ -24,11 +24,16 @@ pub struct Job {
 pub static JOBS: &[Job] = &[
     Job { name: "rate counts", every_ms: 500, at_start: false, run: |house| house.app.save_counts() },
     Job { name: "acceptance expiry", every_ms: 60_000, at_start: false, run: reopen },
+    Job { name: "expired sessions", every_ms: 600_000, at_start: false, run: forget_sessions },
     Job { name: "self-scan", every_ms: 86_400_000, at_start: true, run: |house| house.app.scan_self() },
 ];
 
 fn reopen(house: &House) -> Result<(), Error> {
     house.app.store.reopen_expired_acceptances().map(|_| ())
+}
+
+fn forget_sessions(house: &House) -> Result<(), Error> {
+    house.app.store.forget_expired_sessions().map(|_| ())
 }
 
 /// How long the thread sleeps between two looks at the clock.

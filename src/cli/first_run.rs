@@ -7,6 +7,7 @@ use super::print;
 use crate::app::App;
 use crate::chance::Chance;
 use crate::clock::rfc3339;
+use crate::domain::actor::Actor;
 use crate::domain::day::Day;
 use crate::domain::import::{Import, read_object};
 use crate::domain::json;
@@ -64,7 +65,7 @@ pub fn greet(app: &App, chance: &Chance, example: Example) -> Result<(), Error> 
         leave_file(app, tenant, password)?
     }
     if example == Example::Bank {
-        let handle = app.store.tenant(&app.store.tenant_id(tenant)?);
+        let handle = app.store.tenant(&app.store.tenant_id(tenant)?).by(Actor::command_line());
         handle.import(example_data(app.clock.now_ms())?, false)?;
         handle.analyse(Basis::Criticality)?;
     }

@@ -1,7 +1,9 @@
 //! `holdfast import` and `export`: a tenant's data as a file, all of it or nothing.
 
 use super::{Context, print};
-use crate::domain::import::{Import, PARTS, part, read_json, read_table};
+use crate::domain::actor::Actor;
+use crate::domain::import::{Import, PARTS, part, read_json};
+use crate::domain::import_csv;
 use crate::error::{Error, Faults};
 use crate::store::Purpose;
 use std::path::Path;
@@ -19,7 +21,9 @@ pub fn import(
     let is_csv = kind.is_some() || file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     let import = if is_csv { read_csv(&bytes, kind) } else { read_json(&bytes) }.map_err(one_a_line)?;
     let store = context.store(Purpose::Administer)?;
-    let imported = store.tenant_id(tenant).and_then(|id| store.tenant(&id).import(import, events));
+    let imported = store
+        .tenant_id(tenant)
+        .and_then(|id| store.tenant(&id).by(Actor::command_line()).import(import, events));
     let closed = store.close();
     let imported = match imported {
         Err(Error::Invalid(faults)) => return Err(one_a_line(faults)),
@@ -32,7 +36,8 @@ pub fn import(
 /// Writes a tenant's data, to a file or to standard output.
 pub fn export(context: &Context, tenant: &str, out: Option<&Path>) -> Result<(), Error> {
     let store = context.store(Purpose::Administer)?;
-    let exported = store.tenant_id(tenant).and_then(|id| store.tenant(&id).export());
+    let exported =
+        store.tenant_id(tenant).and_then(|id| store.tenant(&id).by(Actor::command_line()).export());
     store.close()?;
     let text = format!("{:#}\n", exported?);
     match out {
@@ -43,24 +48,12 @@ pub fn export(context: &Context, tenant: &str, out: Option<&Path>) -> Result<(),
 }
 
 fn read_csv(bytes: &[u8], kind: Option<&str>) -> Result<Import, Faults> {
-    let whole = |summary: String| Faults { summary, ..Faults::default() };
     let kinds: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
-    let part = kind
-        .and_then(part)
-        .ok_or_else(|| whole(format!("a CSV file needs --kind, one of: {}", kinds.join(", "))))?;
-    // A byte order mark is what Excel puts in front.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
-    let broken = |fault: csv::Error| whole(format!("the file is not valid CSV: {fault}"));
-    let header: Vec<String> =
-        reader.headers().map_err(broken)?.iter().map(|name| name.trim().to_owned()).collect();
-    let mut records = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(broken)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        records.push((line, record.iter().map(str::to_owned).collect()));
-    }
-    read_table(part, &header, records.into_iter())
+    let part = kind.and_then(part).ok_or_else(|| Faults {
+        summary: format!("a CSV file needs --kind, one of: {}", kinds.join(", ")),
+        ..Faults::default()
+    })?;
+    import_csv::read(part, bytes)
 }
 
 /// Standard error gets every fault on a line; the last line sums up.

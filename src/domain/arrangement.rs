@@ -55,10 +55,9 @@ const COST_MAX: f64 = 1e12;
 
 const PROVIDER_ID: Field = text("provider_id", 64).says("The provider it is with.");
 const PROVIDER: Field = text("provider", 255).nullable().says("The provider's name, instead of its id.");
-const SERVICE: Field = text("service", 255).says("What is bought.").required();
+const SERVICE: Field = text("service", 255).says("What is bought.");
 const FUNCTION: Field = text("function", 255).nullable().says("The business function that needs it.");
-const CRITICALITY: Field =
-    choice("criticality", Criticality::NAMES).says("How much depends on it.").required();
+const CRITICALITY: Field = choice("criticality", Criticality::NAMES).says("How much depends on it.");
 const TECHNOLOGY: Field = text("technology", 255).nullable().says("The technology it stands on.");
 const COUNTRY: Field =
     capitals("country", 2, false).nullable().says("The country of processing, two capital letters.");
@@ -74,6 +73,24 @@ pub static NEW_ARRANGEMENT: Form = Form {
     name: "NewArrangement",
     fields: &[
         PROVIDER_ID.required(),
+        SERVICE.required(),
+        CRITICALITY.required(),
+        FUNCTION,
+        TECHNOLOGY,
+        COUNTRY,
+        REGION,
+        COST,
+        SUBSTITUTABILITY,
+        EXIT_PLAN,
+    ],
+    read_only: SHOWN,
+};
+
+/// A change of an arrangement: absent fields keep their value.
+pub static ARRANGEMENT_PATCH: Form = Form {
+    name: "ArrangementPatch",
+    fields: &[
+        PROVIDER_ID,
         SERVICE,
         CRITICALITY,
         FUNCTION,
@@ -93,8 +110,8 @@ pub static SUPPOSED_ARRANGEMENT: Form = Form {
     fields: &[
         PROVIDER_ID.nullable(),
         PROVIDER,
-        SERVICE,
-        CRITICALITY,
+        SERVICE.required(),
+        CRITICALITY.required(),
         FUNCTION,
         TECHNOLOGY,
         COUNTRY,

@@ -39,6 +39,8 @@ pub enum Kind {
     Event,
     /// A vulnerability scan.
     Scan,
+    /// A person's session.
+    Session,
 }
 
 impl Kind {
@@ -58,6 +60,7 @@ impl Kind {
             Kind::Webhook => "whk",
             Kind::Event => "evt",
             Kind::Scan => "scan",
+            Kind::Session => "ses",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! secret scanner recognise a leaked key without asking anybody. It is no
 //! security control: the 190 random bits are.
 
-use super::form::{Field, Form, choice, text};
+use super::form::{Field, Form, choice, codes, text};
 use super::permission::Permissions;
 use crate::chance::Chance;
 use crate::error::Error;
@@ -71,8 +71,13 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// A short number by which a text is told from another; no security control.
+pub fn check_number(text: &[u8]) -> u32 {
+    crc32fast::hash(text)
+}
+
 fn checksum(body: &[u8]) -> [u8; CHECKSUM_CHARS] {
-    let mut rest = crc32fast::hash(body);
+    let mut rest = check_number(body);
     let mut digits = [b'0'; CHECKSUM_CHARS];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[(rest % 62) as usize];
@@ -119,6 +124,36 @@ pub static NEW_KEY: Form = Form {
     name: "NewKey",
     fields: &[text("name", 255).required().says("What people call the key."), KEY_REDIRECT],
     read_only: &["id", "key", "prefix", "permissions", "created_at", "expires_at"],
+};
+
+words! {
+    /// How long a key that is made in the workspace counts.
+    Expiry { Days30 = "30", Days90 = "90", Days365 = "365", Never = "never" }
+}
+
+impl Expiry {
+    /// When a key that is made now stops counting.
+    pub fn at_ms(self, now_ms: i64) -> Option<i64> {
+        const DAY_MS: i64 = 86_400_000;
+        match self {
+            Expiry::Days30 => Some(now_ms + 30 * DAY_MS),
+            Expiry::Days90 => Some(now_ms + 90 * DAY_MS),
+            Expiry::Days365 => Some(now_ms + 365 * DAY_MS),
+            Expiry::Never => None,
+        }
+    }
+}
+
+/// A key made in the workspace: 365 days and nothing but reading unless it says otherwise.
+pub static WORKSPACE_KEY: Form = Form {
+    name: "WorkspaceKey",
+    fields: &[
+        text("name", 255).required().says("What people call the key."),
+        codes("permissions", &["write", "manage_keys"]).says("What it may do beyond reading."),
+        choice("expires", Expiry::NAMES).says("Days until it stops counting, or never."),
+        KEY_REDIRECT,
+    ],
+    read_only: &[],
 };
 
 const KEY_REDIRECT: Field = choice("redirect_to", REDIRECT_PAGES)

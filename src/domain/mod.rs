@@ -4,8 +4,11 @@
 //! *form* says what a body may hold, a *query* what an address may ask for, and a
 //! *limit* how often.
 
+pub mod actor;
 pub mod analysis;
 pub mod arrangement;
+pub mod audit;
+pub mod bulk;
 pub mod cra;
 pub mod cra_form;
 pub mod cvss_score;
@@ -15,14 +18,17 @@ pub mod event;
 pub mod finding;
 pub mod fits;
 pub mod form;
+pub mod history;
 pub mod id;
 pub mod import;
+pub mod import_csv;
 pub mod json;
 pub mod key;
 pub mod limit;
 pub mod measure;
 pub mod osv;
 pub mod page;
+pub mod password;
 pub mod permission;
 pub mod programme;
 pub mod provider;
@@ -31,7 +37,9 @@ pub mod report;
 pub mod risk;
 pub mod sarif;
 pub mod scan;
+pub mod session;
 pub mod test_case;
+pub mod throttle;
 pub mod timeline;
 pub mod user;
 pub mod values;

@@ -1,7 +1,10 @@
 //! Programmes: the frame around test cases. Counts and progress are computed, never set.
+//!
+//! The import may bring one in any status; people move it step by step by `change`.
 
 use super::day::{Day, as_time};
 use super::form::{Field, Form, Values, choice, day, text};
+use crate::error::Faults;
 use serde::Serialize;
 
 words! {
@@ -13,6 +16,19 @@ words! {
     Framework {
         Dora = "dora", Marisk = "marisk", Iso27001 = "iso-27001", Cra = "cra", Nis2 = "nis2",
         CrossFramework = "cross-framework",
+    }
+}
+
+impl Status {
+    /// Where it may go from here. An archived one comes back as it was worked on.
+    pub fn moves(self) -> &'static [Status] {
+        use Status::*;
+        match self {
+            Draft => &[Active, Archived],
+            Active => &[Completed, Archived],
+            Completed => &[Active, Archived],
+            Archived => &[Active],
+        }
     }
 }
 
@@ -47,6 +63,38 @@ const OWNER: Field = text("owner", 255).nullable().says("Who leads it.");
 const STARTS_ON: Field = day("starts_on").nullable().says("Its first day.");
 const ENDS_ON: Field = day("ends_on").nullable().says("Its last day.");
 
+const SHOWN: &[&str] = &[
+    "id",
+    "external_id",
+    "test_case_count",
+    "open_finding_count",
+    "progress_pct",
+    "created_at",
+    "updated_at",
+];
+
+/// A new programme: a draft, or one that begins at once.
+pub static NEW_PROGRAMME: Form = Form {
+    name: "NewProgramme",
+    fields: &[
+        NAME.required(),
+        FRAMEWORK.required(),
+        DESCRIPTION,
+        choice("status", &["draft", "active"]).says("A draft, or active at once."),
+        OWNER,
+        STARTS_ON,
+        ENDS_ON,
+    ],
+    read_only: SHOWN,
+};
+
+/// A change of a programme: absent fields keep their value.
+pub static PROGRAMME_PATCH: Form = Form {
+    name: "ProgrammePatch",
+    fields: &[NAME, FRAMEWORK, DESCRIPTION, STATUS, OWNER, STARTS_ON, ENDS_ON],
+    read_only: SHOWN,
+};
+
 /// A programme in an import file.
 pub static IMPORTED_PROGRAMME: Form = Form {
     name: "ImportedProgramme",
@@ -77,6 +125,39 @@ impl Programme {
         programme
     }
 
+    /// Changes what was given, and moves it if a status was. Every fault is named, and then nothing is changed.
+    pub fn change(&mut self, values: &Values, now_ms: i64) -> Result<(), Faults> {
+        let before = self.status;
+        let mut changed = self.clone();
+        changed.set(values);
+        let mut faults = changed.faults();
+        if changed.status != before && !before.moves().contains(&changed.status) {
+            let allowed: Vec<&str> = before.moves().iter().map(|status| status.name()).collect();
+            let (from, to) = (before.name(), changed.status.name());
+            faults.add(
+                "status",
+                format!("cannot go from {from} to {to}; possible are: {}", allowed.join(", ")),
+            );
+        }
+        if !faults.fields.is_empty() {
+            return Err(faults);
+        }
+        changed.updated_at = now_ms;
+        *self = changed;
+        Ok(())
+    }
+
+    /// What does not fit together in it.
+    pub fn faults(&self) -> Faults {
+        let mut faults = Faults::default();
+        if let (Some(starts_on), Some(ends_on)) = (self.starts_on, self.ends_on)
+            && ends_on < starts_on
+        {
+            faults.add("ends_on", "must not be before starts_on");
+        }
+        faults
+    }
+
     /// Changes what was given.
     pub fn set(&mut self, values: &Values) {
         values.set_text("name", &mut self.name);
@@ -92,4 +173,36 @@ impl Programme {
 /// Share of the test cases that have a result, cancelled ones aside; one decimal.
 pub fn progress_pct(done: i64, counted: i64) -> f64 {
     if counted == 0 { 0.0 } else { (done as f64 / counted as f64 * 1000.0).round() / 10.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn values(body: serde_json::Value) -> Values {
+        PROGRAMME_PATCH.check(body.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_pair_of_statuses_is_either_a_move_or_refused() {
+        for from in Status::NAMES {
+            for to in Status::NAMES.iter().filter(|to| *to != from) {
+                let mut programme = Programme::new("prg_1".into(), &values(json!({ "status": from })), 0);
+                let (before, wanted) = (programme.clone(), Status::parse(to).unwrap());
+                let outcome = programme.change(&values(json!({ "status": to, "name": "n" })), 7);
+                assert_eq!(outcome.is_ok(), before.status.moves().contains(&wanted), "{from} to {to}");
+                assert!(outcome.is_ok() || programme == before, "nothing is changed");
+            }
+        }
+    }
+
+    #[test]
+    fn a_programme_does_not_end_before_it_starts_and_every_fault_is_named() {
+        let mut programme = Programme::new("prg_1".into(), &values(json!({ "starts_on": "2026-11-15" })), 0);
+        let faults = programme.change(&values(json!({ "ends_on": "2026-11-14", "status": "completed" })), 7);
+        let names: Vec<String> = faults.unwrap_err().fields.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["ends_on", "status"]);
+        programme.change(&values(json!({ "ends_on": "2026-11-15" })), 7).unwrap();
+    }
 }

@@ -41,6 +41,13 @@ pub static NEW_PROVIDER: Form = Form {
     read_only: &["id", "external_id", "created_at", "updated_at"],
 };
 
+/// A change of a provider: absent fields keep their value.
+pub static PROVIDER_PATCH: Form = Form {
+    name: "ProviderPatch",
+    fields: &[NAME, LEI, PARENT, SECTOR, COUNTRY, REGION],
+    read_only: &["id", "external_id", "created_at", "updated_at"],
+};
+
 impl Provider {
     /// A new provider.
     pub fn new(id: String, values: &Values, now_ms: i64) -> Provider {

@@ -105,6 +105,23 @@ pub static TEST_CASE_PATCH: Form = Form {
     read_only: SHOWN,
 };
 
+/// A new test case: planned.
+pub static NEW_TEST_CASE: Form = Form {
+    name: "NewTestCase",
+    fields: &[
+        PROGRAMME_ID.required(),
+        TITLE.required(),
+        TYPE.required(),
+        REST[0],
+        REST[2],
+        REST[3],
+        REST[4],
+        REST[5],
+        REST[8],
+    ],
+    read_only: SHOWN,
+};
+
 /// A test case in an import file: any status, and what the file itself needs.
 pub static IMPORTED_TEST_CASE: Form = Form {
     name: "ImportedTestCase",

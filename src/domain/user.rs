@@ -1,4 +1,6 @@
-//! People who sign in to the workspace.
+//! People who sign in to the workspace, and what their role lets them do.
+
+use super::form::{Field, Form, choice, text};
 
 words! {
     /// What a person may do: everything, change data, or look.
@@ -12,20 +14,19 @@ pub struct User {
     pub id: String,
     /// The tenant's name.
     pub tenant: String,
+    /// What others call the person; empty until somebody says.
+    pub name: String,
     /// Signs in with it; lower case, one account per address.
     pub email: String,
     /// What the person may do.
     pub role: Role,
     /// When the account was made.
     pub created_at_ms: i64,
+    /// Has a password been set? Before that nobody can sign in with it.
+    pub has_password: bool,
     /// When it was switched off, if it was.
     pub disabled_at_ms: Option<i64>,
 }
-
-/// The shortest password: there is no second factor.
-pub const PASSWORD_CHARS_MIN: usize = 15;
-/// The longest, so that nobody makes us hash a book.
-pub const PASSWORD_BYTES_MAX: usize = 256;
 
 /// An address in the one spelling in which it is stored, or what is wrong with it.
 pub fn normal_email(address: &str) -> Result<String, String> {
@@ -39,18 +40,41 @@ pub fn normal_email(address: &str) -> Result<String, String> {
     }
 }
 
-/// Is this password long enough, and not too long? No rules of composition: length is what counts.
-pub fn check_password(password: &str) -> Result<(), String> {
-    if password.chars().count() < PASSWORD_CHARS_MIN {
-        return Err(format!(
-            "the password is too short: at least {PASSWORD_CHARS_MIN} characters are needed"
-        ));
-    }
-    if password.len() > PASSWORD_BYTES_MAX {
-        return Err(format!("the password is too long: at most {PASSWORD_BYTES_MAX} bytes are allowed"));
-    }
-    Ok(())
+/// What a person may do in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Look at the tenant's data and the reference library, and mind one's own profile.
+    Look,
+    /// Change data: programmes, test cases, findings, CRA reports, the register, thresholds, webhooks, notes.
+    ChangeData,
+    /// Bring people in, change their roles, switch them off.
+    ManageUsers,
+    /// Make and revoke API keys.
+    ManageKeys,
+    /// Read the audit log.
+    ReadAudit,
 }
+
+impl Role {
+    /// May somebody in this role do that?
+    pub fn may(self, act: Act) -> bool {
+        match (self, act) {
+            (Role::Owner, _) | (Role::Editor | Role::Viewer, Act::Look) | (Role::Editor, Act::ChangeData) => {
+                true
+            }
+            (Role::Editor, Act::ManageUsers | Act::ManageKeys | Act::ReadAudit)
+            | (Role::Viewer, Act::ChangeData | Act::ManageUsers | Act::ManageKeys | Act::ReadAudit) => false,
+        }
+    }
+}
+
+const NAME: Field = text("name", 255).nullable().says("What others call the person.");
+const EMAIL: Field = text("email", 254).says("Signs in with it.");
+const ROLE: Field = choice("role", Role::NAMES).says("What the person may do.");
+
+/// Bringing somebody in.
+pub static NEW_USER: Form =
+    Form { name: "NewUser", fields: &[EMAIL.required(), ROLE.required(), NAME], read_only: &[] };
 
 #[cfg(test)]
 mod tests {
@@ -65,9 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_judged_by_length_alone() {
-        assert!(check_password("fourteen chars").is_err());
-        assert!(check_password("fifteen charsss").is_ok());
-        assert!(check_password(&"ä".repeat(129)).is_err());
+    fn viewers_look_editors_change_and_owners_manage() {
+        let acts = [Act::Look, Act::ChangeData, Act::ManageUsers, Act::ManageKeys, Act::ReadAudit];
+        let may = |role: Role| acts.map(|act| role.may(act));
+        assert_eq!(may(Role::Viewer), [true, false, false, false, false]);
+        assert_eq!(may(Role::Editor), [true, true, false, false, false]);
+        assert_eq!(may(Role::Owner), [true; 5]);
     }
 }

@@ -254,7 +254,8 @@ impl House {
             Handler::Service(answer) => answer(&self.app),
             Handler::Shared(answer) => answer(request, &self.app.reference),
             Handler::Tenant(answer) => {
-                answer(request, &self.app.store.tenant(&request.caller()?.key.tenant_id))
+                let key = &request.caller()?.key;
+                answer(request, &self.app.store.tenant(&key.tenant_id).by(key.actor()))
             }
             Handler::Platform(answer) => answer(request, &self.app),
             Handler::Filtered(dataset) => {

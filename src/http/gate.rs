@@ -5,6 +5,7 @@
 use super::request::Caller;
 use super::route::{Credentials, Route};
 use crate::app::App;
+use crate::domain::audit::Event;
 use crate::domain::key::Secret;
 use crate::domain::limit::{Allowance, Verdict};
 use crate::error::Error;
@@ -48,6 +49,9 @@ fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) ->
             }
             Some(Verdict::Refused(refusal)) => {
                 passage.store_now = refusal.newly_blocked;
+                if refusal.newly_blocked {
+                    app.store.note_refusal(Event::KeyBlocked, &key.tenant_id, key.actor(), None);
+                }
                 passage.reset_seconds = Some(refusal.reset_seconds);
                 return Err(Error::TooMany(refusal));
             }
@@ -55,7 +59,11 @@ fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) ->
         }
     }
     match route.needs {
-        Some(permission) if !key.permissions.has(permission) => Err(Error::NotAllowed(permission)),
+        Some(permission) if !key.permissions.has(permission) => {
+            let detail = format!("{} needs {permission}", route.name());
+            app.store.note_refusal(Event::PermissionRefused, &key.tenant_id, key.actor(), Some(detail));
+            Err(Error::NotAllowed(permission))
+        }
         Some(_) | None => Ok(()),
     }
 }

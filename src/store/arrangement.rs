@@ -1,7 +1,7 @@
 //! Arrangements of the register.
 
 use super::list::{Filter, Listed, list, word};
-use super::{Desk, Tenant, failed};
+use super::{Desk, Tenant, failed, history};
 use crate::domain::arrangement::{Arrangement, Criticality, Substitutability};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -41,16 +41,30 @@ impl Tenant<'_> {
         })
     }
 
+    /// Changes an arrangement.
+    pub fn change_arrangement(&self, id: &str, values: Values) -> Result<Arrangement, Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let mut arrangement = found.ok_or(Error::NotFound("arrangement"))?;
+            arrangement.set(&values);
+            arrangement.updated_at = desk.now_ms;
+            update(desk, &arrangement)?;
+            Ok(arrangement)
+        })
+    }
+
     /// Deletes an arrangement.
     pub fn delete_arrangement(&self, id: &str) -> Result<(), Error> {
         let id = id.to_owned();
         self.write(move |desk| {
-            let deleted = desk
-                .connection
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let arrangement = found.ok_or(Error::NotFound("arrangement"))?;
+            desk.connection
                 .prepare_cached("delete from arrangement where tenant_id = ?1 and id = ?2")
                 .and_then(|mut row| row.execute((desk.tenant_id, &id)))
                 .map_err(failed)?;
-            if deleted == 0 { Err(Error::NotFound("arrangement")) } else { Ok(()) }
+            history::deleted(desk, &arrangement)
         })
     }
 }
@@ -75,10 +89,12 @@ pub(super) fn insert(desk: &Desk, arrangement: &Arrangement) -> Result<(), Error
         "insert into arrangement (tenant_id, id, external_id, provider_id, service, function, criticality, technology,
            country, region, annual_cost_eur, substitutability, exit_plan, created_at, updated_at)
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-    )
+    )?;
+    history::created(desk, arrangement)
 }
 
 pub(super) fn update(desk: &Desk, arrangement: &Arrangement) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &arrangement.id).map_err(failed)?;
     write(
         desk,
         arrangement,
@@ -86,7 +102,8 @@ pub(super) fn update(desk: &Desk, arrangement: &Arrangement) -> Result<(), Error
            technology = ?8, country = ?9, region = ?10, annual_cost_eur = ?11, substitutability = ?12,
            exit_plan = ?13, created_at = ?14, updated_at = ?15
          where tenant_id = ?1 and id = ?2",
-    )
+    )?;
+    history::changed(desk, &before, arrangement)
 }
 
 /// Insert and update share their columns, in one order.

@@ -1,7 +1,8 @@
 //! CRA reports.
 
 use super::list::{Filter, Listed, damaged, json_array, list, texts, word};
-use super::{Desk, Tenant, failed};
+use super::{Desk, Tenant, audit, failed, history};
+use crate::domain::audit::Event;
 use crate::domain::cra::{CraReport, Kind, Severity, Status, Submission};
 use crate::domain::form::Values;
 use crate::domain::id;
@@ -51,6 +52,25 @@ impl Tenant<'_> {
             Ok(report)
         })
     }
+
+    /// Deletes a draft. What an authority has heard of is withdrawn instead.
+    pub fn delete_cra_report(&self, id: &str) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let report = found.ok_or(Error::NotFound("cra report"))?;
+            if report.status != Status::Draft {
+                return Err(Error::invalid("only a draft can be deleted; withdraw this report instead"));
+            }
+            desk.connection
+                .prepare_cached("delete from cra_report where tenant_id = ?1 and id = ?2")
+                .and_then(|mut row| row.execute((desk.tenant_id, &id)))
+                .map_err(failed)?;
+            audit::note(desk, Event::CraReportChanged, Some(&id), Some("deleted".into()))?;
+            history::forget_notes(desk, &id)?;
+            history::deleted(desk, &report)
+        })
+    }
 }
 
 pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<CraReport> {
@@ -81,11 +101,13 @@ pub(super) fn insert(desk: &Desk, report: &CraReport) -> Result<(), Error> {
             row.raw_bind_parameter(24, report.created_at)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    audit::note(desk, Event::CraReportChanged, Some(&report.id), Some("created".into()))?;
+    history::created(desk, report)
 }
 
 pub(super) fn update(desk: &Desk, report: &CraReport) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &report.id).map_err(failed)?;
     desk.connection
         .prepare_cached(
             "update cra_report set external_id = ?3, kind = ?4, title = ?5, product_name = ?6, product_version = ?7,
@@ -99,8 +121,9 @@ pub(super) fn update(desk: &Desk, report: &CraReport) -> Result<(), Error> {
             bind(&mut row, desk, report)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    audit::note(desk, Event::CraReportChanged, Some(&report.id), Some(report.status.name().into()))?;
+    history::changed(desk, &before, report)
 }
 
 /// The columns that insert and update share, in one order.

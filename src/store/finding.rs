@@ -2,7 +2,7 @@
 
 use super::list::{Filter, day, json_array, texts, word};
 use super::record::{Cell, Column, Records, column, records};
-use super::{Desk, Store, Tenant, event, failed};
+use super::{Desk, Store, Tenant, event, failed, history};
 use crate::domain::day::Day;
 use crate::domain::event::EventName;
 use crate::domain::finding::{Finding, Severity, Status};
@@ -207,11 +207,12 @@ pub(super) fn insert(desk: &Desk, finding: &Finding) -> Result<(), Error> {
             row.raw_bind_parameter(19, finding.created_at)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::created(desk, finding)
 }
 
 pub(super) fn update(desk: &Desk, finding: &Finding) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &finding.id).map_err(failed)?;
     check_references(desk, finding)?;
     desk.connection
         .prepare_cached(
@@ -225,8 +226,8 @@ pub(super) fn update(desk: &Desk, finding: &Finding) -> Result<(), Error> {
             bind(&mut row, desk, finding)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::changed(desk, &before, finding)
 }
 
 /// The columns that insert and update share, in one order.

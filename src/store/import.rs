@@ -1,6 +1,9 @@
 //! Imports and exports of a tenant's data: all of it or nothing, in one transaction.
 
-use super::{Desk, Tenant, arrangement, cra, failed, finding, programme, provider, risk, test_case, webhook};
+use super::{
+    Desk, Tenant, arrangement, audit, cra, failed, finding, programme, provider, risk, test_case, webhook,
+};
+use crate::domain::audit::Event;
 use crate::domain::destination::Allowlist;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -55,33 +58,29 @@ impl Tenant<'_> {
     pub fn import(&self, import: Import, events: bool) -> Result<Imported, Error> {
         let allowlist = Arc::clone(&self.store.allowlist);
         self.write(move |desk| {
-            let intake = Intake { desk, allowlist: &allowlist, events };
-            let mut names = Names::new();
-            let mut faults = Faults::default();
-            let mut imported = Imported::default();
-            for (part, rows) in &import.parts {
-                for row in rows {
-                    match take(&intake, part, row, &mut names) {
-                        Ok(true) => imported.added += 1,
-                        Ok(false) => imported.updated += 1,
-                        Err(Error::Invalid(found)) => blame(&mut faults, &row.place, found),
-                        Err(other) => return Err(other),
-                    }
-                }
-            }
-            if let Some(values) = &import.thresholds {
-                let mut thresholds = risk::thresholds(desk.connection, desk.tenant_id).map_err(failed)?;
-                thresholds.change(values, desk.now_ms);
-                risk::set_thresholds(desk, &thresholds)?;
-            }
-            faults.into_result().map(|()| imported)
+            let imported = take_all(&Intake { desk, allowlist: &allowlist, events }, &import)?;
+            let figures = format!("{} added, {} updated", imported.added, imported.updated);
+            audit::note(desk, Event::DataImported, None, Some(figures))?;
+            Ok(imported)
         })
+    }
+
+    /// What an import would do, or every fault of it: it is done for a trial, and undone.
+    pub fn preview_import(&self, import: Import) -> Result<Imported, Error> {
+        let allowlist = Arc::clone(&self.store.allowlist);
+        let (tell, told) = std::sync::mpsc::channel();
+        // An act that ends in an error is undone by the writer; the outcome takes another way.
+        let undone: Result<(), Error> = self.write(move |desk| {
+            let _ = tell.send(take_all(&Intake { desk, allowlist: &allowlist, events: false }, &import));
+            Err(Error::invalid("a preview changes nothing"))
+        });
+        told.recv().unwrap_or_else(|_| undone.and(Err(Error::Internal("a preview told nothing".into()))))
     }
 
     /// All of the tenant's data as a file that `import` reads.
     pub fn export(&self) -> Result<Value, Error> {
         let now_ms = self.now_ms();
-        self.read(|connection| {
+        let exported = self.read(|connection| {
             let moment = connection.unchecked_transaction()?;
             let mut file = Map::new();
             let mut names = HashMap::new();
@@ -96,8 +95,35 @@ impl Tenant<'_> {
             }
             file.insert(THRESHOLDS.into(), settings.into());
             Ok(Value::Object(file))
-        })
+        })?;
+        self.note_export("all of the tenant's data")?;
+        Ok(exported)
     }
+}
+
+/// Takes all rows in, or names every fault.
+fn take_all(intake: &Intake, import: &Import) -> Result<Imported, Error> {
+    let desk = intake.desk;
+    desk.importing.set(true);
+    let mut names = Names::new();
+    let mut faults = Faults::default();
+    let mut imported = Imported::default();
+    for (part, rows) in &import.parts {
+        for row in rows {
+            match take(intake, part, row, &mut names) {
+                Ok(true) => imported.added += 1,
+                Ok(false) => imported.updated += 1,
+                Err(Error::Invalid(found)) => blame(&mut faults, &row.place, found),
+                Err(other) => return Err(other),
+            }
+        }
+    }
+    if let Some(values) = &import.thresholds {
+        let mut thresholds = risk::thresholds(desk.connection, desk.tenant_id).map_err(failed)?;
+        thresholds.change(values, desk.now_ms);
+        risk::set_thresholds(desk, &thresholds)?;
+    }
+    faults.into_result().map(|()| imported)
 }
 
 /// A part's objects as v1 shows them, oldest first.

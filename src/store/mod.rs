@@ -5,14 +5,19 @@
 //! write has been synced to the disk when it returns.
 
 mod arrangement;
+mod audit;
+mod bulk;
 mod check;
 mod cra;
 mod event;
 mod file;
 mod finding;
+mod hasher;
+mod history;
 mod import;
 mod import_nouns;
 mod key;
+mod key_admin;
 mod list;
 mod lock;
 mod migrate;
@@ -23,37 +28,46 @@ mod record;
 mod risk;
 mod scan;
 mod secret;
+mod session;
+mod sign_in;
 mod tenant;
 mod test_case;
+mod throttle;
 mod timeline;
 mod user;
 mod version;
 mod webhook;
 mod writer;
 
+pub use audit::Verdict;
 pub use check::check;
 pub use file::SCHEMA_VERSION;
 pub use finding::Filed;
 pub use import::Imported;
-pub use key::{LiveKey, NewKey};
+pub use key::LiveKey;
+pub use key_admin::{NewKey, Reach};
 pub use list::Listed;
 pub use lock::ServerLock;
 pub use rate::SavedWindow;
 pub use record::Records;
 pub use risk::Breaches;
 pub use secret::{Digest, digest_of, make_password};
+pub use sign_in::{PasswordChange, SignIn};
 pub use tenant::TenantRow;
+pub use user::Invitation;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::domain::actor::Actor;
 use crate::domain::destination::Allowlist;
 use crate::domain::id::{Kind, Sequence};
 use crate::error::Error;
 use key::KeyRing;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
+use std::cell::Cell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use version::Versions;
 use writer::Writer;
@@ -73,20 +87,27 @@ pub struct Store {
     keys_max: usize,
     allowlist: Arc<Allowlist>,
     versions: Arc<Versions>,
+    refusals: Arc<audit::Refusals>,
+    turns: hasher::Turns,
+    server_secret: OnceLock<secret::Digest>,
 }
 
 /// A handle bound to one tenant: what it reads and writes is that tenant's and nobody else's.
 pub struct Tenant<'a> {
     store: &'a Store,
     id: String,
+    actor: Actor,
 }
 
-/// What a write of a tenant's may use: the open transaction, whose rows, and when it happens.
+/// What a write of a tenant's may use: the open transaction, whose rows, who writes and when.
 struct Desk<'a> {
     connection: &'a Connection,
     tenant_id: &'a str,
+    actor: &'a Actor,
     now_ms: i64,
     ids: &'a Sequence,
+    /// Are rows of a file taken in? History says so.
+    importing: Cell<bool>,
 }
 
 impl Desk<'_> {
@@ -101,6 +122,12 @@ impl Tenant<'_> {
         self.store.clock.now_ms()
     }
 
+    /// The same handle, for somebody.
+    pub fn by(mut self, actor: Actor) -> Self {
+        self.actor = actor;
+        self
+    }
+
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         self.store.read(query)
     }
@@ -110,11 +137,12 @@ impl Tenant<'_> {
         &self,
         act: impl FnOnce(&Desk) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (tenant_id, now_ms) = (self.id.clone(), self.now_ms());
+        let (tenant_id, actor, now_ms) = (self.id.clone(), self.actor.clone(), self.now_ms());
         let ids = Sequence::begin(now_ms, &self.store.chance)?;
-        let done = self
-            .store
-            .write(move |connection| act(&Desk { connection, tenant_id: &tenant_id, now_ms, ids: &ids }));
+        let done = self.store.write(move |connection| {
+            let importing = Cell::new(false);
+            act(&Desk { connection, tenant_id: &tenant_id, actor: &actor, now_ms, ids: &ids, importing })
+        });
         self.store.versions.bump(&self.id);
         done
     }
@@ -164,12 +192,26 @@ impl Store {
             .connection_timeout(READER_WAIT)
             .build(manager)
             .map_err(|cause| Error::internal("opening readers", cause))?;
-        Ok(Store { clock, chance, readers, writer, keys, keys_max, allowlist, versions })
+        let refusals = Arc::new(audit::Refusals::default());
+        let (turns, server_secret) = (hasher::Turns::new(), OnceLock::new());
+        Ok(Store {
+            clock,
+            chance,
+            readers,
+            writer,
+            keys,
+            keys_max,
+            allowlist,
+            versions,
+            refusals,
+            turns,
+            server_secret,
+        })
     }
 
-    /// The handle to a tenant, by its id.
+    /// The handle to a tenant, by its id. What is done with it is the clock's doing unless `by` says whose.
     pub fn tenant(&self, id: &str) -> Tenant<'_> {
-        Tenant { store: self, id: id.to_owned() }
+        Tenant { store: self, id: id.to_owned(), actor: Actor::clock() }
     }
 
     /// Can rows be read? For the health check.

@@ -1,7 +1,9 @@
 //! Programmes, with what is counted in them.
 
 use super::list::{Filter, Listed, day, list, word};
-use super::{Desk, Tenant, failed};
+use super::{Desk, Tenant, failed, history};
+use crate::domain::form::Values;
+use crate::domain::id::Kind;
 use crate::domain::programme::{Framework, Programme, Status, progress_pct};
 use crate::domain::query::Query;
 use crate::error::Error;
@@ -35,6 +37,58 @@ impl Tenant<'_> {
     pub fn programme(&self, id: &str) -> Result<Programme, Error> {
         self.read(|connection| find(connection, &self.id, id).optional())?.ok_or(Error::NotFound("programme"))
     }
+
+    /// Makes a programme out of values that passed the form `NEW_PROGRAMME`.
+    pub fn create_programme(&self, values: Values) -> Result<Programme, Error> {
+        self.write(move |desk| {
+            let programme = Programme::new(desk.new_id(Kind::Programme)?, &values, desk.now_ms);
+            programme.faults().into_result()?;
+            insert(desk, &programme)?;
+            Ok(programme)
+        })
+    }
+
+    /// Changes a programme and, if a status is given, moves it.
+    pub fn change_programme(&self, id: &str, values: Values) -> Result<Programme, Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let mut programme = known(desk, &id)?;
+            programme.change(&values, desk.now_ms).map_err(Error::Invalid)?;
+            update(desk, &programme)?;
+            Ok(programme)
+        })
+    }
+
+    /// Deletes a programme in which there is nothing. One that was worked with is archived instead.
+    pub fn delete_programme(&self, id: &str) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let programme = known(desk, &id)?;
+            let sql = "select (select count(*) from test_case where tenant_id = ?1 and programme_id = ?2)
+                            + (select count(*) from finding where tenant_id = ?1 and programme_id = ?2)";
+            let inside: i64 = desk
+                .connection
+                .prepare_cached(sql)
+                .and_then(|mut row| row.query_row((desk.tenant_id, &id), |row| row.get(0)))
+                .map_err(failed)?;
+            if inside > 0 {
+                let text =
+                    format!("{inside} test cases and findings belong to this programme; archive it instead");
+                return Err(Error::invalid(text));
+            }
+            desk.connection
+                .prepare_cached("delete from programme where tenant_id = ?1 and id = ?2")
+                .and_then(|mut row| row.execute((desk.tenant_id, &id)))
+                .map_err(failed)?;
+            history::forget_notes(desk, &id)?;
+            history::deleted(desk, &programme)
+        })
+    }
+}
+
+fn known(desk: &Desk, id: &str) -> Result<Programme, Error> {
+    let found = find(desk.connection, desk.tenant_id, id).optional().map_err(failed)?;
+    found.ok_or(Error::NotFound("programme"))
 }
 
 pub(super) fn find(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result<Programme> {
@@ -62,11 +116,12 @@ pub(super) fn insert(desk: &Desk, programme: &Programme) -> Result<(), Error> {
             row.raw_bind_parameter(12, programme.created_at)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::created(desk, programme)
 }
 
 pub(super) fn update(desk: &Desk, programme: &Programme) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &programme.id).map_err(failed)?;
     desk.connection
         .prepare_cached(
             "update programme set external_id = ?3, name = ?4, description = ?5, framework = ?6, status = ?7,
@@ -77,8 +132,8 @@ pub(super) fn update(desk: &Desk, programme: &Programme) -> Result<(), Error> {
             bind(&mut row, desk, programme)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::changed(desk, &before, programme)
 }
 
 /// The columns that insert and update share, in one order.

@@ -1,7 +1,7 @@
 //! Providers of the register.
 
 use super::list::{Filter, Listed, list};
-use super::{Desk, Tenant, failed};
+use super::{Desk, Tenant, failed, history};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
 use crate::domain::provider::Provider;
@@ -35,10 +35,25 @@ impl Tenant<'_> {
         })
     }
 
+    /// Changes a provider.
+    pub fn change_provider(&self, id: &str, values: Values) -> Result<Provider, Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let mut provider = found.ok_or(Error::NotFound("provider"))?;
+            provider.set(&values);
+            provider.updated_at = desk.now_ms;
+            update(desk, &provider)?;
+            Ok(provider)
+        })
+    }
+
     /// Deletes a provider with whom there is no arrangement.
     pub fn delete_provider(&self, id: &str) -> Result<(), Error> {
         let id = id.to_owned();
         self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let provider = found.ok_or(Error::NotFound("provider"))?;
             let sql = "select count(*) from arrangement where tenant_id = ?1 and provider_id = ?2";
             let arrangements: i64 = desk
                 .connection
@@ -49,12 +64,11 @@ impl Tenant<'_> {
                 let text = format!("this provider has {arrangements} arrangements; delete those first");
                 return Err(Error::invalid(text));
             }
-            let deleted = desk
-                .connection
+            desk.connection
                 .prepare_cached("delete from provider where tenant_id = ?1 and id = ?2")
                 .and_then(|mut row| row.execute((desk.tenant_id, &id)))
                 .map_err(failed)?;
-            if deleted == 0 { Err(Error::NotFound("provider")) } else { Ok(()) }
+            history::deleted(desk, &provider)
         })
     }
 }
@@ -79,17 +93,20 @@ pub(super) fn insert(desk: &Desk, provider: &Provider) -> Result<(), Error> {
         "insert into provider (tenant_id, id, external_id, name, lei, parent, sector, country, region, created_at,
            updated_at)
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )
+    )?;
+    history::created(desk, provider)
 }
 
 pub(super) fn update(desk: &Desk, provider: &Provider) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &provider.id).map_err(failed)?;
     write(
         desk,
         provider,
         "update provider set external_id = ?3, name = ?4, lei = ?5, parent = ?6, sector = ?7, country = ?8,
            region = ?9, created_at = ?10, updated_at = ?11
          where tenant_id = ?1 and id = ?2",
-    )
+    )?;
+    history::changed(desk, &before, provider)
 }
 
 /// Insert and update share their columns, in one order.

@@ -1,8 +1,9 @@
 //! Thresholds and analyses of concentration.
 
 use super::list::Listed;
-use super::{Desk, Tenant, arrangement, failed, provider};
+use super::{Desk, Tenant, arrangement, audit, failed, history, provider};
 use crate::domain::analysis::{Analysis, ExactShare, Register, analyse};
+use crate::domain::audit::Event;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
 use crate::domain::query::Query;
@@ -160,6 +161,7 @@ pub(super) fn thresholds(connection: &Connection, tenant_id: &str) -> rusqlite::
 }
 
 pub(super) fn set_thresholds(desk: &Desk, thresholds: &Thresholds) -> Result<(), Error> {
+    let before = self::thresholds(desk.connection, desk.tenant_id).map_err(failed)?;
     let sql =
         "insert or replace into threshold (tenant_id, provider_concentration_pct, sector_concentration_pct,
         regional_concentration_pct, technology_concentration_pct, review_frequency_days, enabled, updated_at)
@@ -178,6 +180,7 @@ pub(super) fn set_thresholds(desk: &Desk, thresholds: &Thresholds) -> Result<(),
                 thresholds.updated_at.unwrap_or(desk.now_ms),
             ))
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    audit::note(desk, Event::ThresholdsChanged, None, None)?;
+    history::changed(desk, &before, thresholds)
 }

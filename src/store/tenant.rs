@@ -1,6 +1,8 @@
 //! Tenants.
 
-use super::{Store, failed};
+use super::{Store, audit, failed};
+use crate::domain::actor::Actor;
+use crate::domain::audit::{Entry, Event, Outcome};
 use crate::domain::id::{self, Kind};
 use crate::error::Error;
 use rusqlite::{Connection, OptionalExtension};
@@ -53,9 +55,10 @@ impl Store {
 
     /// Deletes a tenant with all that is its own.
     pub fn delete_tenant(&self, name: &str) -> Result<(), Error> {
-        let id = self.tenant_id(name)?;
+        let (id, name, now_ms) = (self.tenant_id(name)?, name.to_owned(), self.clock.now_ms());
         self.write(move |connection| {
-            connection.execute("delete from tenant where id = ?1", [id]).map_err(failed).map(|_| ())
+            connection.execute("delete from tenant where id = ?1", [&id]).map_err(failed)?;
+            note(connection, Event::TenantDeleted, &id, &name, now_ms)
         })?;
         self.keys.forget_all();
         Ok(())
@@ -87,5 +90,21 @@ pub(super) fn insert_tenant(connection: &Connection, id: &str, name: &str, now_m
             (id, name, now_ms),
         )
         .map_err(failed)?;
-    if added == 1 { Ok(()) } else { Err(Error::invalid(format!("there is already a tenant `{name}`"))) }
+    if added == 0 {
+        return Err(Error::invalid(format!("there is already a tenant `{name}`")));
+    }
+    note(connection, Event::TenantCreated, id, name, now_ms)
+}
+
+/// Tenants come and go at the command line only.
+fn note(connection: &Connection, event: Event, id: &str, name: &str, now_ms: i64) -> Result<(), Error> {
+    let entry = Entry {
+        event,
+        result: Outcome::Done,
+        tenant: Some(id.to_owned()),
+        actor: Actor::command_line(),
+        object_id: Some(id.to_owned()),
+        detail: Some(name.to_owned()),
+    };
+    audit::push(connection, now_ms, &entry)
 }

@@ -1,9 +1,10 @@
 //! Test cases.
 
 use super::list::{Filter, Listed, day, json_array, list, texts, word};
-use super::{Desk, Tenant, event, failed};
+use super::{Desk, Tenant, event, failed, history};
 use crate::domain::event::EventName;
 use crate::domain::form::Values;
+use crate::domain::id::Kind;
 use crate::domain::query::Query;
 use crate::domain::test_case::{Priority, Status, TestCase, Type};
 use crate::error::Error;
@@ -32,6 +33,35 @@ impl Tenant<'_> {
     /// One test case.
     pub fn test_case(&self, id: &str) -> Result<TestCase, Error> {
         self.read(|connection| find(connection, &self.id, id).optional())?.ok_or(Error::NotFound("test case"))
+    }
+
+    /// Plans a test case, out of values that passed the form `NEW_TEST_CASE`.
+    pub fn create_test_case(&self, values: Values) -> Result<TestCase, Error> {
+        self.write(move |desk| {
+            let case = TestCase::new(desk.new_id(Kind::TestCase)?, &values, desk.now_ms);
+            insert(desk, &case)?;
+            Ok(case)
+        })
+    }
+
+    /// Deletes a test case that has not been begun and found nothing. Any other is cancelled instead.
+    pub fn delete_test_case(&self, id: &str) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let case = found.ok_or(Error::NotFound("test case"))?;
+            if case.status != Status::Planned || case.finding_count > 0 {
+                let text =
+                    "only a planned test case without findings can be deleted; cancel this one instead";
+                return Err(Error::invalid(text));
+            }
+            desk.connection
+                .prepare_cached("delete from test_case where tenant_id = ?1 and id = ?2")
+                .and_then(|mut row| row.execute((desk.tenant_id, &id)))
+                .map_err(failed)?;
+            history::forget_notes(desk, &id)?;
+            history::deleted(desk, &case)
+        })
     }
 
     /// Changes a test case and, if a status is given, moves it.
@@ -82,11 +112,12 @@ pub(super) fn insert(desk: &Desk, case: &TestCase) -> Result<(), Error> {
             row.raw_bind_parameter(17, case.created_at)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::created(desk, case)
 }
 
 pub(super) fn update(desk: &Desk, case: &TestCase) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &case.id).map_err(failed)?;
     check_programme(desk, case)?;
     desk.connection
         .prepare_cached(
@@ -99,8 +130,8 @@ pub(super) fn update(desk: &Desk, case: &TestCase) -> Result<(), Error> {
             bind(&mut row, desk, case)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    history::changed(desk, &before, case)
 }
 
 /// The columns that insert and update share, in one order.

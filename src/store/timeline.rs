@@ -1,7 +1,9 @@
 //! The compliance timeline: platform-wide rows, brought in line by a sync and by nothing else.
 
 use super::list::{Filter, Listed, word};
-use super::{Store, failed};
+use super::{Store, audit, failed};
+use crate::domain::actor::Actor;
+use crate::domain::audit::{Entry, Event, Outcome};
 use crate::domain::day::Day;
 use crate::domain::query::Query;
 use crate::domain::timeline::{Changes, IMMINENT_DAYS, Milestone, Precision, Shown, Status, Synced, merge};
@@ -38,7 +40,7 @@ impl Store {
 
     /// Brings the timeline in line with what is wanted, in one transaction. Where nothing differs,
     /// nothing is written.
-    pub fn sync_timeline(&self, wanted: Vec<Milestone>) -> Result<Synced, Error> {
+    pub fn sync_timeline(&self, wanted: Vec<Milestone>, actor: Actor) -> Result<Synced, Error> {
         let now_ms = self.clock.now_ms();
         let stored = self.read(all)?;
         let changes = merge(&stored, wanted.clone());
@@ -50,7 +52,19 @@ impl Store {
             let stored = all(connection).map_err(failed)?;
             let changes = merge(&stored, wanted);
             apply(connection, &changes).map_err(failed)?;
-            Ok(changes.figures(now_ms))
+            let figures = changes.figures(now_ms);
+            let detail =
+                format!("{} added, {} updated, {} removed", figures.added, figures.updated, figures.removed);
+            let entry = Entry {
+                event: Event::TimelineSynced,
+                result: Outcome::Done,
+                tenant: None,
+                actor,
+                object_id: None,
+                detail: Some(detail),
+            };
+            audit::push(connection, now_ms, &entry)?;
+            Ok(figures)
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Webhooks.
 
 use super::list::{Filter, Listed, json_array, list, texts, word};
-use super::{Desk, Tenant, failed};
+use super::{Desk, Tenant, audit, failed, history};
+use crate::domain::audit::Event;
 use crate::domain::event::EventName;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -40,6 +41,7 @@ impl Tenant<'_> {
             insert(desk, &webhook)?;
             Ok(webhook)
         })
+        .inspect_err(|error| self.note_destination(error))
     }
 
     /// Changes a webhook; a destination that is written must be allowed.
@@ -52,18 +54,30 @@ impl Tenant<'_> {
             update(desk, &webhook)?;
             Ok(webhook)
         })
+        .inspect_err(|error| self.note_destination(error))
+    }
+
+    /// A destination that is not allowed may be an attempt to reach inwards.
+    fn note_destination(&self, error: &Error) {
+        let Error::Invalid(faults) = error else { return };
+        if faults.fields.iter().any(|(name, _)| name == "url" || name == "channel") {
+            let actor = self.actor.clone();
+            self.store.note_refusal(Event::DestinationRefused, &self.id, actor, None);
+        }
     }
 
     /// Deletes a webhook.
     pub fn delete_webhook(&self, id: &str) -> Result<(), Error> {
         let id = id.to_owned();
         self.write(move |desk| {
-            let gone = desk
-                .connection
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let webhook = found.ok_or(Error::NotFound("webhook"))?;
+            desk.connection
                 .prepare_cached("delete from webhook where tenant_id = ?1 and id = ?2")
                 .and_then(|mut row| row.execute((desk.tenant_id, &id)))
                 .map_err(failed)?;
-            if gone == 0 { Err(Error::NotFound("webhook")) } else { Ok(()) }
+            audit::note(desk, Event::WebhookDeleted, Some(&id), None)?;
+            history::deleted(desk, &webhook)
         })
     }
 }
@@ -92,11 +106,13 @@ pub(super) fn insert(desk: &Desk, webhook: &Webhook) -> Result<(), Error> {
             row.raw_bind_parameter(10, webhook.created_at)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    audit::note(desk, Event::WebhookCreated, Some(&webhook.id), None)?;
+    history::created(desk, webhook)
 }
 
 pub(super) fn update(desk: &Desk, webhook: &Webhook) -> Result<(), Error> {
+    let before = find(desk.connection, desk.tenant_id, &webhook.id).map_err(failed)?;
     desk.connection
         .prepare_cached(
             "update webhook set external_id = ?3, name = ?4, channel = ?5, url = ?6, events = ?7, active = ?8,
@@ -107,8 +123,9 @@ pub(super) fn update(desk: &Desk, webhook: &Webhook) -> Result<(), Error> {
             bind(&mut row, desk, webhook)?;
             row.raw_execute()
         })
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    audit::note(desk, Event::WebhookChanged, Some(&webhook.id), None)?;
+    history::changed(desk, &before, webhook)
 }
 
 /// The columns that insert and update share, in one order.

@@ -30,6 +30,6 @@ pub fn list(request: &Request, app: &App) -> Answer {
 }
 
 /// Brings the timeline in line with the build and the operator's file.
-pub fn sync(_: &Request, app: &App) -> Answer {
-    Ok(Reply::json(&v1_item(json!(app.sync_timeline()?))))
+pub fn sync(request: &Request, app: &App) -> Answer {
+    Ok(Reply::json(&v1_item(json!(app.sync_timeline(request.caller()?.key.actor())?))))
 }
