@@ -39,17 +39,28 @@ pub fn tenant(context: &Context, command: TenantCommand) -> Result<(), Error> {
 /// `holdfast user …`
 pub fn user(context: &Context, command: UserCommand) -> Result<(), Error> {
     with_store(context, Purpose::Administer, |store| match command {
-        UserCommand::Create { tenant, email, role } => {
+        UserCommand::Create { tenant, email, role, name } => {
             let password = password(context)?;
-            store.create_user(&tenant, &email, role, password.text())?;
+            store.create_user(&tenant, &email, &name, role, password.text())?;
             password.show()
         }
         UserCommand::List { tenant } => {
             let rows = store.users(tenant.as_deref())?.into_iter().map(|user| {
-                let state = if user.disabled_at_ms.is_some() { "disabled" } else { "active" };
-                [user.email, user.role.name().into(), user.tenant, state.into(), rfc3339(user.created_at_ms)]
+                let state = match (user.disabled_at_ms, user.has_password) {
+                    (Some(_), _) => "disabled",
+                    (None, false) => "invited",
+                    (None, true) => "active",
+                };
+                [
+                    user.email,
+                    user.name,
+                    user.role.name().into(),
+                    user.tenant,
+                    state.into(),
+                    rfc3339(user.created_at_ms),
+                ]
             });
-            print(&table(["EMAIL", "ROLE", "TENANT", "STATE", "CREATED"], rows.collect()))
+            print(&table(["EMAIL", "NAME", "ROLE", "TENANT", "STATE", "CREATED"], rows.collect()))
         }
         UserCommand::Password { email } => {
             let password = password(context)?;
@@ -57,6 +68,7 @@ pub fn user(context: &Context, command: UserCommand) -> Result<(), Error> {
             password.show()
         }
         UserCommand::Disable { email } => store.disable_user(&email),
+        UserCommand::Enable { email } => store.enable_user(&email),
     })
 }
 
@@ -102,7 +114,7 @@ pub fn key(context: &Context, command: KeyCommand) -> Result<(), Error> {
     })
 }
 
-fn with_store(
+pub(super) fn with_store(
     context: &Context,
     purpose: Purpose,
     act: impl FnOnce(&Store) -> Result<(), Error>,

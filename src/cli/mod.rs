@@ -4,6 +4,7 @@
 //! 0 done, 1 failed (one line says why), 2 wrong usage.
 
 mod admin;
+mod audit;
 mod first_run;
 mod import;
 mod scan;
@@ -82,6 +83,9 @@ enum Command {
     Scan(ScanCommand),
     /// Print the bill of materials of this executable (CycloneDX JSON)
     Sbom,
+    /// Verify, export and prune the log of security-relevant acts
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
     /// Print the OpenAPI 3.1 document
@@ -136,6 +140,9 @@ enum UserCommand {
         /// What the person may do: owner, editor or viewer
         #[arg(long, value_parser = role)]
         role: Role,
+        /// What others call the person
+        #[arg(long, default_value = "", hide_default_value = true)]
+        name: String,
     },
     /// List people
     List {
@@ -149,11 +156,35 @@ enum UserCommand {
         #[arg(long)]
         email: String,
     },
-    /// Switch an account off
+    /// Switch an account off and end its sessions
     Disable {
         /// The mail address
         #[arg(long)]
         email: String,
+    },
+    /// Switch an account on again
+    Enable {
+        /// The mail address
+        #[arg(long)]
+        email: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum AuditCommand {
+    /// Walk the whole chain; exit 1 if a row was changed, added or taken out
+    Verify,
+    /// Write every row as a line of JSON
+    Export {
+        /// The file; standard output if not given
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// Take away rows that are older than 400 days; export them first
+    Prune {
+        /// Yes, really
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -261,6 +292,7 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
         Command::Export { tenant, out } => import::export(&context, &tenant, out.as_deref()),
         Command::Scan(ScanCommand::Import { file }) => scan::import(&context, &file),
         Command::Sbom => print(crate::scanner::BILL),
+        Command::Audit(command) => audit::audit(&context, command),
         Command::Check => check(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),

@@ -131,7 +131,7 @@ impl House {
         match self.router.find(head.method.as_str(), head.uri.path()) {
             Found::Row(row, id) => {
                 let route = &self.routes[row];
-                let passage = gate::admit(&self.app, route, &head.headers);
+                let passage = gate::admit(&self.app, route, head);
                 let mut ticket = Ticket { row: Some(row), passage, ..Ticket::empty() };
                 if ticket.passage.refused.is_none() {
                     // A segment that does not decode names nothing: the handler will not find it.
@@ -254,8 +254,8 @@ impl House {
             Handler::Service(answer) => answer(&self.app),
             Handler::Shared(answer) => answer(request, &self.app.reference),
             Handler::Tenant(answer) => {
-                let key = &request.caller()?.key;
-                answer(request, &self.app.store.tenant(&key.tenant_id).by(key.actor()))
+                let caller = request.caller()?;
+                answer(request, &self.app.store.tenant(&caller.key.tenant_id).by(caller.actor()))
             }
             Handler::Platform(answer) => answer(request, &self.app),
             Handler::Filtered(dataset) => {

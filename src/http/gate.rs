@@ -2,6 +2,7 @@
 //!
 //! The order is fixed: key (401), rate limit (429), permission (403).
 
+use super::peer::address;
 use super::request::Caller;
 use super::route::{Credentials, Route};
 use crate::app::App;
@@ -11,6 +12,7 @@ use crate::domain::limit::{Allowance, Verdict};
 use crate::error::Error;
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 
 /// `X-API-Key`
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -31,16 +33,17 @@ pub struct Passage {
 }
 
 /// Lets a request through, or says why not.
-pub fn admit(app: &App, route: &Route, headers: &HeaderMap) -> Passage {
+pub fn admit(app: &App, route: &Route, head: &Parts) -> Passage {
     let mut passage = Passage::default();
-    passage.refused = pass(app, route, headers, &mut passage).err();
+    passage.refused = pass(app, route, head, &mut passage).err();
     passage
 }
 
-fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) -> Result<(), Error> {
-    let Some(secret) = credential(route.tier.credentials(), headers)? else { return Ok(()) };
+fn pass(app: &App, route: &Route, head: &Parts, passage: &mut Passage) -> Result<(), Error> {
+    let Some(secret) = credential(route.tier.credentials(), &head.headers)? else { return Ok(()) };
     let key = app.store.find_key(&secret)?.ok_or(Error::NoKey)?;
-    passage.caller = Some(Caller { key: key.clone() });
+    let caller = Caller { key: key.clone(), address: address(head, app.config.behind_proxy) };
+    passage.caller = Some(caller.clone());
     if let Some(class) = route.tier.limit_class() {
         match app.limiter.admit(&key, class) {
             Some(Verdict::Admitted(allowance)) => {
@@ -50,7 +53,7 @@ fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) ->
             Some(Verdict::Refused(refusal)) => {
                 passage.store_now = refusal.newly_blocked;
                 if refusal.newly_blocked {
-                    app.store.note_refusal(Event::KeyBlocked, &key.tenant_id, key.actor(), None);
+                    app.store.note_refusal(Event::KeyBlocked, &key.tenant_id, caller.actor(), None);
                 }
                 passage.reset_seconds = Some(refusal.reset_seconds);
                 return Err(Error::TooMany(refusal));
@@ -61,7 +64,7 @@ fn pass(app: &App, route: &Route, headers: &HeaderMap, passage: &mut Passage) ->
     match route.needs {
         Some(permission) if !key.permissions.has(permission) => {
             let detail = format!("{} needs {permission}", route.name());
-            app.store.note_refusal(Event::PermissionRefused, &key.tenant_id, key.actor(), Some(detail));
+            app.store.note_refusal(Event::PermissionRefused, &key.tenant_id, caller.actor(), Some(detail));
             Err(Error::NotAllowed(permission))
         }
         Some(_) | None => Ok(()),

@@ -11,6 +11,7 @@ mod encoding;
 pub mod envelope;
 mod finish;
 mod gate;
+pub mod peer;
 mod prepared;
 pub mod reply;
 pub mod request;

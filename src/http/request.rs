@@ -1,9 +1,11 @@
 //! What a handler sees of a request: everything in it has passed its check.
 
+use crate::domain::actor::Actor;
 use crate::domain::form::Values;
 use crate::domain::query::Query;
 use crate::error::Error;
 use crate::store::LiveKey;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A checked request.
@@ -26,6 +28,15 @@ pub struct Request {
 pub struct Caller {
     /// The key.
     pub key: Arc<LiveKey>,
+    /// From where, if that is known.
+    pub address: Option<IpAddr>,
+}
+
+impl Caller {
+    /// The key as the one who acts.
+    pub fn actor(&self) -> Actor {
+        self.key.actor().at(self.address)
+    }
 }
 
 impl Request {

@@ -6,6 +6,7 @@
 
 use super::dispatch::{House, Ticket};
 use super::finish;
+use super::peer::Peer;
 use super::reply::Reply;
 use super::stream::Impatient;
 use crate::error::Error;
@@ -83,15 +84,16 @@ fn admit(
         return;
     }
     let _ = stream.set_nodelay(true);
+    let peer = Peer(stream.peer_addr().ok().map(|address| address.ip()));
     let house = Arc::clone(house);
     tokio::spawn(async move {
         let _place = place;
         let patience = house.app.config.patience;
         match acceptor {
-            None => connection(house, Impatient::new(stream, patience.write), watcher).await,
+            None => connection(house, Impatient::new(stream, patience.write), watcher, peer).await,
             Some(acceptor) => {
                 if let Ok(Ok(stream)) = timeout(patience.handshake, acceptor.accept(stream)).await {
-                    connection(house, Impatient::new(stream, patience.write), watcher).await;
+                    connection(house, Impatient::new(stream, patience.write), watcher, peer).await;
                 }
             }
         }
@@ -120,12 +122,14 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
     house: Arc<House>,
     stream: S,
     watcher: Watcher,
+    peer: Peer,
 ) {
     let head_timeout = house.app.config.patience.head;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let house = Arc::clone(&house);
         async move {
-            let (head, body) = request.into_parts();
+            let (mut head, body) = request.into_parts();
+            head.extensions.insert(peer);
             Ok::<_, Infallible>(exchange(house, head, body).await)
         }
     });

@@ -1,7 +1,7 @@
 //! Arrangements of the register.
 
 use super::list::{Filter, Listed, list, word};
-use super::{Desk, Tenant, failed, history};
+use super::{Desk, Tenant, failed, history, sort};
 use crate::domain::arrangement::{Arrangement, Criticality, Substitutability};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -22,7 +22,8 @@ impl Tenant<'_> {
         let filter = Filter::of_tenant(&self.id)
             .equals("provider_id", query.get("provider_id"))
             .equals("criticality", query.get("criticality"))
-            .search(&["service", "function", "technology", "country", "region", "id", PROVIDER_NAME], query);
+            .search(&["service", "function", "technology", "country", "region", "id", PROVIDER_NAME], query)
+            .sorted(sort::ARRANGEMENT_ORDERS, query);
         self.read(|connection| list(connection, "arrangement", SELECT, &filter, query.page(), of_row))
     }
 

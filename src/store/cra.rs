@@ -1,7 +1,7 @@
 //! CRA reports.
 
 use super::list::{Filter, Listed, damaged, json_array, list, texts, word};
-use super::{Desk, Tenant, audit, failed, history};
+use super::{Desk, Tenant, audit, failed, history, sort};
 use crate::domain::audit::Event;
 use crate::domain::cra::{CraReport, Kind, Severity, Status, Submission};
 use crate::domain::form::Values;
@@ -22,7 +22,8 @@ impl Tenant<'_> {
             .equals("status", query.get("status"))
             .equals("kind", query.get("kind"))
             .equals("severity", query.get("severity"))
-            .search(&["title", "product_name", "cve_id", "summary", "id"], query);
+            .search(&["title", "product_name", "cve_id", "summary", "id"], query)
+            .sorted(sort::CRA_ORDERS, query);
         self.read(|connection| list(connection, "cra_report", SELECT, &filter, query.page(), of_row))
     }
 

@@ -1,8 +1,8 @@
 //! Findings.
 
-use super::list::{Filter, day, json_array, texts, word};
+use super::list::{Filter, Listed, day, json_array, texts, word};
 use super::record::{Cell, Column, Records, column, records};
-use super::{Desk, Store, Tenant, event, failed, history};
+use super::{Desk, Store, Tenant, event, failed, history, sort};
 use crate::domain::day::Day;
 use crate::domain::event::EventName;
 use crate::domain::finding::{Finding, Severity, Status};
@@ -54,6 +54,27 @@ pub enum Filed {
 impl Tenant<'_> {
     /// A page of findings, written behind what `json` holds: the open ones unless a status, or all, is asked for.
     pub fn findings(&self, query: &Query, json: Vec<u8>) -> Result<Records, Error> {
+        let filter = self.wanted_findings(query);
+        self.read(|connection| {
+            let source = ("finding", SELECT, COLUMNS);
+            records(connection, source, &filter, query.page(), json, |moment| {
+                self.count_findings(moment, &filter, query)
+            })
+        })
+    }
+
+    /// The same page as findings, for whoever wants more of them than their JSON.
+    pub fn listed_findings(&self, query: &Query) -> Result<Listed<Finding>, Error> {
+        let filter = self.wanted_findings(query);
+        self.read(|connection| {
+            let moment = connection.unchecked_transaction()?;
+            let total = self.count_findings(&moment, &filter, query)?;
+            let items = filter.page(&moment, "finding", SELECT, query.page(), of_row)?;
+            Ok(Listed { items, total, page: query.page() })
+        })
+    }
+
+    fn wanted_findings(&self, query: &Query) -> Filter {
         let mut filter = Filter::of_tenant(&self.id);
         filter = match query.get("status") {
             None => filter.and(OPEN),
@@ -66,23 +87,21 @@ impl Tenant<'_> {
             Some(_) => filter.and_with(&format!("not (due_on is not null and due_on < ? and {OPEN})"), today),
             None => filter,
         };
-        let filter = filter
+        filter
             .equals("severity", query.get("severity"))
             .equals("programme_id", query.get("programme_id"))
             .equals("test_case_id", query.get("test_case_id"))
-            .search(&["title", "description", "owner", "id"], query);
+            .search(&["title", "description", "owner", "id"], query)
+            .sorted(sort::FINDING_ORDERS, query)
+    }
+
+    /// How many there are: from the tally, unless something narrows them down.
+    fn count_findings(&self, moment: &Connection, filter: &Filter, query: &Query) -> rusqlite::Result<u64> {
         let narrowing = ["severity", "programme_id", "test_case_id", "overdue", "search"];
-        let is_tallied = narrowing.iter().all(|name| query.get(name).is_none());
-        self.read(|connection| {
-            let source = ("finding", SELECT, COLUMNS);
-            records(connection, source, &filter, query.page(), json, |moment| {
-                if is_tallied {
-                    tally(moment, &self.id, query.get("status"))
-                } else {
-                    filter.count(moment, "finding")
-                }
-            })
-        })
+        match narrowing.iter().all(|name| query.get(name).is_none()) {
+            true => tally(moment, &self.id, query.get("status")),
+            false => filter.count(moment, "finding"),
+        }
     }
 
     /// One finding.

@@ -30,6 +30,7 @@ mod scan;
 mod secret;
 mod session;
 mod sign_in;
+mod sort;
 mod tenant;
 mod test_case;
 mod throttle;
@@ -53,6 +54,10 @@ pub use record::Records;
 pub use risk::Breaches;
 pub use secret::{Digest, digest_of, make_password};
 pub use sign_in::{PasswordChange, SignIn};
+pub use sort::{
+    ARRANGEMENT_SORTS, CRA_SORTS, FINDING_SORTS, PROGRAMME_SORTS, PROVIDER_SORTS, TEST_CASE_SORTS,
+    WEBHOOK_SORTS,
+};
 pub use tenant::TenantRow;
 pub use user::Invitation;
 

@@ -1,7 +1,7 @@
 //! Programmes, with what is counted in them.
 
 use super::list::{Filter, Listed, day, list, word};
-use super::{Desk, Tenant, failed, history};
+use super::{Desk, Tenant, failed, history, sort};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
 use crate::domain::programme::{Framework, Programme, Status, progress_pct};
@@ -29,7 +29,8 @@ impl Tenant<'_> {
         let filter = Filter::of_tenant(&self.id)
             .equals("status", query.get("status"))
             .equals("framework", query.get("framework"))
-            .search(&["name", "description", "owner", "id"], query);
+            .search(&["name", "description", "owner", "id"], query)
+            .sorted(sort::PROGRAMME_ORDERS, query);
         self.read(|connection| list(connection, "programme", SELECT, &filter, query.page(), of_row))
     }
 

@@ -1,7 +1,7 @@
 //! Providers of the register.
 
 use super::list::{Filter, Listed, list};
-use super::{Desk, Tenant, failed, history};
+use super::{Desk, Tenant, failed, history, sort};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
 use crate::domain::provider::Provider;
@@ -17,7 +17,8 @@ impl Tenant<'_> {
     /// A page of providers.
     pub fn providers(&self, query: &Query) -> Result<Listed<Provider>, Error> {
         let filter = Filter::of_tenant(&self.id)
-            .search(&["name", "lei", "parent", "sector", "country", "region", "id"], query);
+            .search(&["name", "lei", "parent", "sector", "country", "region", "id"], query)
+            .sorted(sort::PROVIDER_ORDERS, query);
         self.read(|connection| list(connection, "provider", SELECT, &filter, query.page(), of_row))
     }
 

@@ -1,7 +1,7 @@
 //! Test cases.
 
 use super::list::{Filter, Listed, day, json_array, list, texts, word};
-use super::{Desk, Tenant, event, failed, history};
+use super::{Desk, Tenant, event, failed, history, sort};
 use crate::domain::event::EventName;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -26,7 +26,8 @@ impl Tenant<'_> {
             .equals("type", query.get("type"))
             .equals("priority", query.get("priority"))
             .equals("programme_id", query.get("programme_id"))
-            .search(&["title", "description", "assignee", "id"], query);
+            .search(&["title", "description", "assignee", "id"], query)
+            .sorted(sort::TEST_CASE_ORDERS, query);
         self.read(|connection| list(connection, "test_case", SELECT, &filter, query.page(), of_row))
     }
 

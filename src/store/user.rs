@@ -41,15 +41,17 @@ impl Store {
         &self,
         tenant: &str,
         email: &str,
+        name: &str,
         role: Role,
         password: &str,
     ) -> Result<String, Error> {
         let email = normal_email(email).map_err(Error::invalid)?;
-        check_password(password, &[&email, tenant]).map_err(Error::invalid)?;
+        let name = checked_name(name)?;
+        check_password(password, &[&email, &name, tenant]).map_err(Error::invalid)?;
         let hash = secret::hash_password(password, &self.chance)?;
         let handle = self.tenant(&self.tenant_id(tenant)?).by(Actor::command_line());
         handle.write(move |desk| {
-            let id = insert(desk, &email, "", role, &hash)?;
+            let id = insert(desk, &email, &name, role, &hash)?;
             audit::note(desk, Event::UserCreated, Some(&id), Some(format!("{email}, {}", role.name())))?;
             Ok(id)
         })

@@ -1,7 +1,7 @@
 //! Webhooks.
 
 use super::list::{Filter, Listed, json_array, list, texts, word};
-use super::{Desk, Tenant, audit, failed, history};
+use super::{Desk, Tenant, audit, failed, history, sort};
 use crate::domain::audit::Event;
 use crate::domain::event::EventName;
 use crate::domain::form::Values;
@@ -23,7 +23,7 @@ impl Tenant<'_> {
         if let Some(active) = active {
             filter = filter.and_with("active = ?", active);
         }
-        let filter = filter.search(&["name", "url", "id"], query);
+        let filter = filter.search(&["name", "url", "id"], query).sorted(sort::WEBHOOK_ORDERS, query);
         self.read(|connection| list(connection, "webhook", SELECT, &filter, query.page(), of_row))
     }
 

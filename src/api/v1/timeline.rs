@@ -31,5 +31,5 @@ pub fn list(request: &Request, app: &App) -> Answer {
 
 /// Brings the timeline in line with the build and the operator's file.
 pub fn sync(request: &Request, app: &App) -> Answer {
-    Ok(Reply::json(&v1_item(json!(app.sync_timeline(request.caller()?.key.actor())?))))
+    Ok(Reply::json(&v1_item(json!(app.sync_timeline(request.caller()?.actor())?))))
 }
