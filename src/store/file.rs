@@ -4,7 +4,7 @@
 //! crash leaves either no database or a good one.
 
 use super::lock::ServerLock;
-use super::{Purpose, migrate};
+use super::{Purpose, audit, migrate};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -70,6 +70,7 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock, chance: &Chance) -> Re
             Purpose::Provision | Purpose::Administer => Some(ServerLock::take(path)?),
         };
         migrate::upgrade(&mut connection, path, version, &migrate::steps(), clock)?;
+        audit::note_upgrade(&connection, version, clock.now_ms())?;
     }
     Ok(connection)
 }

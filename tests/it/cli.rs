@@ -62,6 +62,16 @@ fn people_are_made_with_a_typed_or_a_made_password() {
     place.done(&["user", "password", "--email", "anna@a.example"]);
     place.done(&["user", "disable", "--email", "anna@a.example"]);
     assert!(place.done(&["user", "list", "--tenant", "A"]).contains("disabled"));
+    place.done(&["user", "enable", "--email", "anna@a.example"]);
+    assert!(!place.done(&["user", "list", "--tenant", "A"]).contains("disabled"));
+    let common = place.fed(&create("carl@a.example"), "passwordpassword\n");
+    assert_eq!(common.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&common.stderr).contains("everybody tries first"));
+    let owner =
+        ["user", "create", "--tenant", "A", "--email", "o@a.example", "--role", "owner", "--name", "Olga"];
+    place.done(&owner);
+    assert!(place.done(&["user", "list"]).contains("Olga"));
+    assert!(place.failed(&["user", "disable", "--email", "o@a.example"], 1).contains("last owner"));
     assert!(place.failed(&["user", "disable", "--email", "nobody@a.example"], 1).contains("no user"));
     assert!(place.failed(&["user", "list", "--tenant", "B"], 1).contains("no tenant"));
     place.failed(&["user", "create", "--tenant", "A", "--email", "x@y", "--role", "king"], 2);

@@ -3,19 +3,23 @@
 #![expect(clippy::disallowed_methods, reason = "a test waits for real processes and sockets")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod acts;
 mod architecture;
+mod audit;
 mod cli;
 mod client;
 mod contract;
 mod cra;
 mod docs;
 mod finding;
+mod history;
 mod house;
 mod import;
 mod key;
 mod limits;
 mod matrix;
 mod openapi;
+mod people;
 mod process;
 mod programme;
 mod reference;

@@ -119,6 +119,8 @@ fn is_upgraded(old: &Old) {
     server.get("/api/v1/findings").key(&key).expect(200);
     assert!(server.stop(Duration::from_secs(10)).success());
     assert_eq!(place.failed(&["check"], 0), "");
+    assert!(place.done(&["audit", "verify"]).starts_with("sound"));
+    assert!(place.done(&["audit", "export"]).contains(&format!("from schema version {}", old.version)));
 
     let upgraded = Connection::open(place.db()).unwrap();
     assert_eq!(number(&upgraded, "user_version"), holdfast::store::SCHEMA_VERSION);
