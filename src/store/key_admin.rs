@@ -5,8 +5,9 @@ use super::secret::{self, Digest};
 use super::{Desk, Store, Tenant, audit, failed, history, tenant, user};
 use crate::domain::actor::Actor;
 use crate::domain::audit::Event;
+use crate::domain::form::Values;
 use crate::domain::id::{Kind, Sequence};
-use crate::domain::key::{ApiKey, Secret};
+use crate::domain::key::{ApiKey, Expiry, Secret};
 use crate::domain::permission::{Permission, Permissions};
 use crate::domain::user::Role;
 use crate::error::Error;
@@ -59,6 +60,21 @@ impl Tenant<'_> {
             insert(desk, new, digest, prefix)
         })?;
         Ok((key, secret))
+    }
+
+    /// Makes a key for somebody in the workspace, out of values that passed the form `WORKSPACE_KEY`.
+    pub fn make_workspace_key(&self, values: &Values) -> Result<(ApiKey, Secret), Error> {
+        let expiry = values.text("expires").and_then(Expiry::parse).unwrap_or(Expiry::Days365);
+        let (mut name, mut permissions) = (String::new(), Vec::new());
+        values.set_text("name", &mut name);
+        values.set_texts("permissions", &mut permissions);
+        let permissions = permissions.iter().filter_map(|name| Permission::parse(name));
+        self.make_key(NewKey {
+            name,
+            permissions: permissions.fold(Permissions::default(), Permissions::with),
+            expires_at_ms: expiry.at_ms(self.now_ms()),
+            created_by: self.actor.id.clone(),
+        })
     }
 
     /// The tenant's keys, newest first, revoked ones included.

@@ -105,15 +105,14 @@ impl Filter {
         values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
         let (clauses, order) = (&self.clauses, &self.order);
         let slice = format!("order by {order} limit ?{} offset ?{}", values.len() - 1, values.len());
-        let sql = match page.offset {
-            0 => format!("{select} where {clauses} {slice}"),
-            // What is left out is walked over in an index, without fetching the rows.
-            _ => {
-                let own = self.own;
-                format!(
-                    "{select} where {own} and id in (select id from {table} where {clauses} {slice}) order by {order}"
-                )
-            }
+        let own = self.own;
+        let sql = match page.offset == 0 && self.order == NEWEST_FIRST {
+            true => format!("{select} where {clauses} {slice}"),
+            // What is left out is walked over in an index, without fetching the rows; and what has to be
+            // sorted is sorted by its columns, without carrying whole rows about.
+            false => format!(
+                "{select} where {own} and id in (select id from {table} where {clauses} {slice}) order by {order}"
+            ),
         };
         let mut rows = connection.prepare_cached(&sql)?;
         let items = rows.query_map(params_from_iter(&values), map)?;

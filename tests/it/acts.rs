@@ -9,14 +9,13 @@ use holdfast::domain::finding::NEW_FINDING;
 use holdfast::domain::form::{Form, Values};
 use holdfast::domain::import::{part, read_json};
 use holdfast::domain::import_csv;
-use holdfast::domain::key::{Expiry, WORKSPACE_KEY};
-use holdfast::domain::permission::{Permission, Permissions};
+use holdfast::domain::key::WORKSPACE_KEY;
 use holdfast::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH, Status};
 use holdfast::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
 use holdfast::domain::query::{LIMIT, OFFSET, Param, Query, SEARCH, filter};
 use holdfast::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
 use holdfast::error::Error;
-use holdfast::store::{FINDING_SORTS, Filed, NewKey, Reach, Tenant};
+use holdfast::store::{FINDING_SORTS, Filed, Reach, Tenant};
 use serde_json::{Value, json};
 
 fn quiet() -> House {
@@ -151,16 +150,14 @@ fn keys_are_made_for_a_time_and_revoked_with_all_that_came_of_them() {
     let ours = tenant(&house, "ours");
     let form =
         values(&WORKSPACE_KEY, json!({ "name": "k", "permissions": ["manage_keys"], "expires": "30" }));
-    let expiry = Expiry::parse(form.text("expires").unwrap()).unwrap();
     let now_ms = house.clock.now_ms();
-    let new = |name: &str| NewKey {
-        name: name.into(),
-        permissions: Permissions::default().with(Permission::ManageKeys),
-        expires_at_ms: expiry.at_ms(now_ms),
-        created_by: Some("usr_1".into()),
-    };
-    let (parent, secret) = ours.make_key(new("parent")).unwrap();
-    let (other, other_secret) = ours.make_key(new("other")).unwrap();
+    let (parent, secret) = ours.make_workspace_key(&form).unwrap();
+    let (other, other_secret) = ours.make_workspace_key(&form).unwrap();
+    assert_eq!(parent.permissions.names(), ["manage_keys"]);
+    let plain = ours.make_workspace_key(&values(&WORKSPACE_KEY, json!({ "name": "k" }))).unwrap().0;
+    assert_eq!((plain.permissions.names().len(), plain.expires_at_ms), (0, Some(now_ms + 365 * 86_400_000)));
+    let forever = json!({ "name": "k", "expires": "never" });
+    assert_eq!(ours.make_workspace_key(&values(&WORKSPACE_KEY, forever)).unwrap().0.expires_at_ms, None);
     assert_eq!(parent.expires_at_ms, Some(now_ms + 30 * 86_400_000));
     let child = |secret: &str| {
         let body = json!({ "name": "child" });
