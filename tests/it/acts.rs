@@ -210,7 +210,7 @@ fn findings_are_sorted_whichever_way_and_pages_do_not_overlap() {
         .map(|number| json!({ "title": format!("finding {:02}", (number * 7) % 25), "severity": severities[number % 5] }))
         .collect();
     ours.import(read_json(json!({ "findings": rows }).to_string().as_bytes()).unwrap(), false).unwrap();
-    let list = |raw: &str| ours.findings(&Query::check(raw, PARAMS).unwrap()).unwrap();
+    let list = |raw: &str| ours.listed_findings(&Query::check(raw, PARAMS).unwrap()).unwrap();
     for sort in FINDING_SORTS {
         let whole: Vec<String> =
             list(&format!("sort={sort}")).items.into_iter().map(|finding| finding.id).collect();
@@ -254,6 +254,6 @@ fn every_order_of_every_list_is_one_that_the_database_knows() {
     }
     tried!(
         ARRANGEMENT_SORTS: arrangements, CRA_SORTS: cra_reports, PROGRAMME_SORTS: programmes,
-        PROVIDER_SORTS: providers, TEST_CASE_SORTS: test_cases, WEBHOOK_SORTS: webhooks, FINDING_SORTS: findings
+        PROVIDER_SORTS: providers, TEST_CASE_SORTS: test_cases, WEBHOOK_SORTS: webhooks, FINDING_SORTS: listed_findings
     );
 }
