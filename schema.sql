@@ -468,7 +468,7 @@ create table audit (
   at         integer not null,
   event      text    not null,
   result     text    not null check (result in ('done', 'refused')),
-  tenant_id  text,
+  tenant     text,
   actor      text    not null,
   actor_id   text,
   actor_name text,
@@ -478,7 +478,7 @@ create table audit (
   hash       blob    not null check (length(hash) = 32)
 ) strict;
 
-create index audit_tenant on audit (tenant_id, number);
+create index audit_tenant on audit (tenant, number);
 
 -- Where the chain begins: behind the last row that was pruned.
 create table audit_anchor (

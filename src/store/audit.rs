@@ -13,7 +13,7 @@ use crate::payload::digest_bytes;
 use rusqlite::{Connection, OptionalExtension};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const SELECT: &str = "select number, at, event, result, tenant_id, actor, actor_id, actor_name, address, object_id, detail, hash from audit";
+const SELECT: &str = "select number, at, event, result, tenant, actor, actor_id, actor_name, address, object_id, detail, hash from audit";
 /// What the first row is chained to.
 const GENESIS: [u8; 32] = [0; 32];
 /// Refusals that wait to be written, at the most.
@@ -105,8 +105,7 @@ impl Store {
             let mut rows = rows.query([])?;
             while let Some(row) = rows.next()? {
                 let stored: [u8; 32] = row.get(11)?;
-                // A word that this binary does not know is no reason to call the chain broken; a changed
-                // one is, and both fail to be read.
+                // A word that nobody writes is a changed one.
                 let Ok(row) = of_row(row) else { return Ok(Verdict::Broken { number: row.get(0)? }) };
                 if row.number != number + 1 || hash(&last, &row) != stored {
                     return Ok(Verdict::Broken { number: row.number });
@@ -174,9 +173,9 @@ impl Tenant<'_> {
         self.read(|connection| {
             let moment = connection.unchecked_transaction()?;
             let total: i64 = moment
-                .prepare_cached("select count(*) from audit where tenant_id = ?1")?
+                .prepare_cached("select count(*) from audit where tenant = ?1")?
                 .query_row([&self.id], |row| row.get(0))?;
-            let sql = format!("{SELECT} where tenant_id = ?1 order by number desc limit ?2 offset ?3");
+            let sql = format!("{SELECT} where tenant = ?1 order by number desc limit ?2 offset ?3");
             let mut rows = moment.prepare_cached(&sql)?;
             let slice = (&self.id, number(page.limit), number(page.offset));
             let items = rows.query_map(slice, of_row)?.collect::<rusqlite::Result<_>>()?;
@@ -238,7 +237,7 @@ pub(super) fn push(connection: &Connection, now_ms: i64, entry: &Entry) -> Resul
         object_id: entry.object_id.clone(),
         detail: entry.detail.clone(),
     };
-    let sql = "insert into audit (number, at, event, result, tenant_id, actor, actor_id, actor_name, address,
+    let sql = "insert into audit (number, at, event, result, tenant, actor, actor_id, actor_name, address,
                  object_id, detail, hash)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     connection
