@@ -204,7 +204,12 @@ fn acknowledged_writes_survive_kill_nine() {
         "event and state go together"
     );
     assert_eq!(total, serde_json::json!(findings), "the kept totals are right");
+    let history = "select count(*) from history where act = 'created' and kind = 'finding'";
+    assert_eq!(count(history), findings, "history and state go together");
+    let made = count("select count(*) from audit where event = 'key_created'");
+    assert_eq!(made, count("select count(*) from api_key"), "audit log and state go together");
     drop(connection);
+    assert!(place.done(&["audit", "verify"]).starts_with("sound"), "no kill breaks the chain");
     // Not even `check` leaves a log behind.
     assert!(!Path::new(&format!("{}-wal", place.db().display())).exists(), "an orderly end leaves one file");
 }
