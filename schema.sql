@@ -343,8 +343,10 @@ create table delivery (
 
 create index delivery_log on delivery (tenant_id, webhook_id, id);
 create index delivery_event on delivery (tenant_id, event_id);
-create index delivery_due on delivery (tenant_id, webhook_id, next_at) where state = 'pending';
+create index delivery_due on delivery (webhook_id, next_at) where state = 'pending';
 create index delivery_lease on delivery (lease_until) where state = 'sending';
+create index delivery_age on delivery (created_at) where state in ('delivered', 'failed', 'cancelled');
+create index event_age on event (occurred_at);
 
 -- One try to send a delivery.
 create table delivery_attempt (
@@ -358,6 +360,14 @@ create table delivery_attempt (
   primary key (tenant_id, delivery_id, number),
   foreign key (tenant_id, delivery_id) references delivery (tenant_id, id) on delete cascade
 ) strict, without rowid;
+
+-- What the look for near deadlines walks over, all tenants together.
+create index finding_due on finding (due_on)
+  where due_on is not null and status in ('open', 'in_progress', 'resolved');
+create index test_case_due on test_case (due_on)
+  where due_on is not null and status in ('planned', 'in_progress', 'blocked');
+create index cra_report_running on cra_report (tenant_id, id)
+  where status in ('draft', 'early_warning_sent', 'notification_sent');
 
 -- A deadline that its tenant was told of: once, until it moves.
 create table deadline_notice (

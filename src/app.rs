@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::actor::Actor;
 use crate::domain::timeline::Synced;
+use crate::egress::Egress;
 use crate::error::Error;
 use crate::limiter::Limiter;
 use crate::meter::Meter;
@@ -25,10 +26,14 @@ pub struct App {
     pub base_url: String,
     /// Time.
     pub clock: Clock,
+    /// Randomness.
+    pub chance: Chance,
     /// Static data.
     pub reference: Reference,
     /// Rows.
     pub store: Store,
+    /// The way out.
+    pub egress: Egress,
     /// Rate limits.
     pub limiter: Arc<Limiter>,
     /// Counters per route.
@@ -46,17 +51,19 @@ impl App {
             config.keys_max,
             Arc::clone(&config.allowlist),
             clock.clone(),
-            chance,
+            chance.clone(),
         )?;
         let limiter = Arc::new(Limiter::new(config.limits, clock.clone()));
         limiter.revive(&store.load_windows()?);
         Ok(App {
             base_url: config.base_url(),
             reference: Reference::load()?,
+            egress: Egress::new(config.outside())?,
             meter: Meter::new(routes),
             stopping: AtomicBool::new(false),
             config,
             clock,
+            chance,
             store,
             limiter,
         })

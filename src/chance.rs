@@ -34,6 +34,13 @@ impl Chance {
     }
 }
 
+impl Chance {
+    /// A number from 0 to 1; the middle if there is no randomness to be had.
+    pub fn share(&self) -> f64 {
+        self.bytes::<2>().map_or(0.5, |bytes| f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX))
+    }
+}
+
 /// One step of splitmix64, top byte.
 fn next_byte(state: &AtomicU64) -> u8 {
     let step = 0x9e37_79b9_7f4a_7c15_u64;

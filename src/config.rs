@@ -4,9 +4,11 @@
 //! test needs no process of its own. A command-line flag comes before the
 //! environment, the environment before the default.
 
+use crate::domain::deadline::Leads;
 use crate::domain::destination::Allowlist;
 use crate::domain::limit::Rules;
 use crate::domain::webhook::Channel;
+use crate::egress::{Names, Outside, Relay, SystemNames};
 use crate::error::Error;
 use crate::limiter::Limits;
 use std::net::SocketAddr;
@@ -82,6 +84,24 @@ pub static SETTINGS: &[Setting] = &[
         "",
         "The only domains of `email` webhooks, comma-separated; any if not set.",
     ),
+    setting(
+        "HOLDFAST_SMTP_URL",
+        "",
+        "Mail relay for `email` webhooks: smtps://user:password@host:465, smtp://host:587 (STARTTLS), or smtp://127.0.0.1:25?tls=none.",
+    ),
+    setting("HOLDFAST_SMTP_FROM", "", "The address that mail comes from."),
+    setting(
+        "HOLDFAST_CA_FILE",
+        "",
+        "PEM file with the authorities to trust in deliveries; the system's bundle if not set.",
+    ),
+    setting("HOLDFAST_LEAD_DAYS", "7", "Days before a finding or test case is due that people are told."),
+    setting("HOLDFAST_LEAD_REVIEW_DAYS", "30", "Days before a review of concentration risk, likewise."),
+    setting(
+        "HOLDFAST_LEAD_CRA_HOURS",
+        "",
+        "Hours before a stage of a CRA report, likewise; a quarter of its period if not set, and never more.",
+    ),
     setting("HOLDFAST_CONNECTIONS_MAX", "10240", "Open connections at the most."),
 ];
 
@@ -112,6 +132,14 @@ pub struct Config {
     pub keys_max: usize,
     /// Where webhooks may send beside the built-in hosts.
     pub allowlist: Arc<Allowlist>,
+    /// The mail relay.
+    pub relay: Option<Relay>,
+    /// Whom to trust in deliveries.
+    pub ca_file: Option<PathBuf>,
+    /// How names become addresses. No setting: a test hands in its own.
+    pub names: Arc<dyn Names>,
+    /// How long before a deadline people are told.
+    pub leads: Leads,
     /// Open connections at the most.
     pub connections_max: usize,
     /// How long the server waits for whom.
@@ -131,6 +159,8 @@ pub struct Patience {
     pub handshake: Duration,
     /// For begun requests, when the service stops.
     pub stop: Duration,
+    /// For a receiver of a delivery.
+    pub delivery: Duration,
 }
 
 impl Default for Patience {
@@ -141,6 +171,7 @@ impl Default for Patience {
             write: Duration::from_secs(30),
             handshake: Duration::from_secs(10),
             stop: Duration::from_secs(10),
+            delivery: Duration::from_secs(10),
         }
     }
 }
@@ -181,6 +212,10 @@ impl Config {
             advisories: reader.optional("HOLDFAST_ADVISORIES").map(PathBuf::from),
             keys_max: reader.number("HOLDFAST_KEYS_MAX", 1)?,
             allowlist: Arc::new(reader.allowlist()?),
+            relay: reader.relay()?,
+            ca_file: reader.optional("HOLDFAST_CA_FILE").map(PathBuf::from),
+            names: Arc::new(SystemNames),
+            leads: reader.leads()?,
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
             patience: Patience::default(),
         })
@@ -190,6 +225,17 @@ impl Config {
     pub fn base_url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         self.base_url.clone().unwrap_or_else(|| format!("{scheme}://{}", self.listen))
+    }
+
+    /// How the world outside is reached.
+    pub fn outside(&self) -> Outside {
+        Outside {
+            allowlist: Arc::clone(&self.allowlist),
+            relay: self.relay.clone(),
+            ca_file: self.ca_file.clone(),
+            names: Arc::clone(&self.names),
+            time_out: self.patience.delivery,
+        }
     }
 
     /// Plain HTTP may leave the machine only when somebody said that a proxy is in front.
@@ -285,6 +331,29 @@ impl Reader<'_> {
                 .map_err(|reason| Error::invalid(format!("{name} does not fit: {reason}")))?;
         }
         Ok(allowlist)
+    }
+
+    fn relay(&self) -> Result<Option<Relay>, Error> {
+        let Some(url) = self.optional("HOLDFAST_SMTP_URL") else { return Ok(None) };
+        // The address may hold a password, so what is wrong is said without it.
+        Relay::parse(&url, &self.text("HOLDFAST_SMTP_FROM"))
+            .map(Some)
+            .map_err(|reason| Error::invalid(format!("HOLDFAST_SMTP_URL {reason}")))
+    }
+
+    fn leads(&self) -> Result<Leads, Error> {
+        const HOUR_MS: i64 = 3_600_000;
+        let ms =
+            |number: usize, unit_ms: i64| i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(unit_ms);
+        let stage_ms = match self.optional("HOLDFAST_LEAD_CRA_HOURS") {
+            Some(_) => ms(self.number("HOLDFAST_LEAD_CRA_HOURS", 1)?, HOUR_MS),
+            None => Leads::default().stage_ms,
+        };
+        Ok(Leads {
+            work_ms: ms(self.number("HOLDFAST_LEAD_DAYS", 1)?, 24 * HOUR_MS),
+            stage_ms,
+            review_ms: ms(self.number("HOLDFAST_LEAD_REVIEW_DAYS", 1)?, 24 * HOUR_MS),
+        })
     }
 
     fn limits(&self) -> Result<Option<Limits>, Error> {

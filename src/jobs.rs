@@ -23,10 +23,21 @@ pub struct Job {
 /// Every job.
 pub static JOBS: &[Job] = &[
     Job { name: "rate counts", every_ms: 500, at_start: false, run: |house| house.app.save_counts() },
+    Job { name: "deadlines", every_ms: 60_000, run: tell_deadlines, at_start: true },
+    Job {
+        name: "delivery clean-up",
+        every_ms: 3_600_000,
+        run: |house| house.app.store.prune_deliveries(),
+        at_start: false,
+    },
     Job { name: "acceptance expiry", every_ms: 60_000, at_start: false, run: reopen },
     Job { name: "expired sessions", every_ms: 600_000, at_start: false, run: forget_sessions },
     Job { name: "self-scan", every_ms: 86_400_000, at_start: true, run: |house| house.app.scan_self() },
 ];
+
+fn tell_deadlines(house: &House) -> Result<(), Error> {
+    house.app.store.tell_deadlines(house.app.config.leads).map(|_| ())
+}
 
 fn reopen(house: &House) -> Result<(), Error> {
     house.app.store.reopen_expired_acceptances().map(|_| ())

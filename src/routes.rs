@@ -217,6 +217,25 @@ pub static ROUTES: &[Route] = &[
         .needs(Write)
         .gives(Nothing)
         .says("Delete a webhook."),
+    v1(Post, "/api/v1/webhooks/{webhook}/test", Tenant(api::webhook::test))
+        .needs(Write)
+        .takes(&NOTHING)
+        .optional_body()
+        .gives(Created)
+        .extension()
+        .says("Send a test message."),
+    v1(Get, "/api/v1/webhooks/{webhook}/deliveries", Tenant(api::webhook::deliveries))
+        .asks(api::webhook::DELIVERY_PARAMS)
+        .gives(List)
+        .extension()
+        .says("Deliveries of a webhook with every attempt, newest first."),
+    v1(Post, "/api/v1/deliveries/{id}/replay", Tenant(api::webhook::replay))
+        .needs(Write)
+        .takes(&NOTHING)
+        .optional_body()
+        .gives(Created)
+        .extension()
+        .says("Send a delivery once more."),
     v1(Get, "/api/v1/cra/reports", Tenant(api::cra::list))
         .asks(api::cra::PARAMS)
         .gives(List)

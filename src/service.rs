@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::courier::Courier;
 use crate::error::Error;
 use crate::http::dispatch::House;
 use crate::http::route::Route;
@@ -31,6 +32,7 @@ pub struct Service {
     stop: Option<oneshot::Sender<()>>,
     server: JoinHandle<Result<(), Error>>,
     clockwork: Clockwork,
+    courier: Courier,
     lock: ServerLock,
 }
 
@@ -56,6 +58,7 @@ impl Service {
         before(&app)?;
         let house = Arc::new(House::new(app, routes)?);
         let clockwork = Clockwork::start(Arc::clone(&house))?;
+        let courier = Courier::start(Arc::clone(&house))?;
         let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&house);
         let server = serve(move || {
@@ -66,7 +69,7 @@ impl Service {
             };
             Ok(server::run(shared, listener, acceptor, stopped))
         })?;
-        Ok(Service { address, house, stop: Some(stop), server, clockwork, lock })
+        Ok(Service { address, house, stop: Some(stop), server, clockwork, courier, lock })
     }
 
     /// Stops accepting, lets begun requests finish, stores what is in memory and closes the database.
@@ -74,8 +77,10 @@ impl Service {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
+        self.courier.begin_stop();
         let served = self.server.join().map_err(|_| Error::Internal("the server panicked".into()))?;
         self.clockwork.stop();
+        self.courier.stop();
         let saved = self.house.app.save_counts();
         // Threads of cut connections may still hold the house; then its end closes the database.
         let closed = match Arc::try_unwrap(self.house) {

@@ -214,16 +214,24 @@ impl CraReport {
         }
     }
 
+    /// When a stage's clock started.
+    pub fn starts_at(&self, stage: Stage) -> Option<i64> {
+        match (stage, self.kind) {
+            (Stage::EarlyWarning | Stage::Notification, _) => self.became_aware_at,
+            (Stage::FinalReport, Kind::ExploitedVulnerability) => self.corrective_measure_at,
+            (Stage::FinalReport, Kind::SevereIncident) => self.notification_sent_at,
+        }
+    }
+
     /// When a stage is due; nothing while its clock has not started.
     pub fn due_at(&self, stage: Stage) -> Option<i64> {
-        match (stage, self.kind) {
-            (Stage::EarlyWarning, _) => self.became_aware_at.map(|aware| aware + EARLY_WARNING_MS),
-            (Stage::Notification, _) => self.became_aware_at.map(|aware| aware + NOTIFICATION_MS),
-            (Stage::FinalReport, Kind::ExploitedVulnerability) => {
-                self.corrective_measure_at.map(|measure| measure + FINAL_REPORT_MS)
-            }
-            (Stage::FinalReport, Kind::SevereIncident) => self.notification_sent_at.map(plus_one_month),
-        }
+        let start = self.starts_at(stage)?;
+        Some(match (stage, self.kind) {
+            (Stage::EarlyWarning, _) => start + EARLY_WARNING_MS,
+            (Stage::Notification, _) => start + NOTIFICATION_MS,
+            (Stage::FinalReport, Kind::ExploitedVulnerability) => start + FINAL_REPORT_MS,
+            (Stage::FinalReport, Kind::SevereIncident) => plus_one_month(start),
+        })
     }
 
     /// The next stage to be sent and when it is due, while a clock runs for it.

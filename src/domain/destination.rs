@@ -100,28 +100,48 @@ impl Prefix {
     }
 }
 
+/// A destination that may be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its one form.
+    pub url: String,
+    /// The operator's list has it, so that it may be private.
+    pub is_vouched: bool,
+}
+
 /// Checks a destination of a channel: its one form, or what is wrong with it.
 pub fn check(channel: Channel, url: &str, allowlist: &Allowlist) -> Result<String, String> {
+    resolve(channel, url, allowlist).map(|checked| checked.url)
+}
+
+/// The same, for whoever sends: does the operator vouch for it?
+pub fn resolve(channel: Channel, url: &str, allowlist: &Allowlist) -> Result<Checked, String> {
     if url.chars().count() > URL_CHARS_MAX {
         return Err(format!("must have at most {URL_CHARS_MAX} characters"));
     }
     if !url.chars().all(|char| char.is_ascii_graphic() && char != '\\') {
         return Err("must be plain ASCII without white space, control characters or backslashes".into());
     }
-    let normal = match channel {
+    let checked = match channel {
         Channel::Slack => check_chat(channel, url, SLACK_HOSTS, allowlist),
         Channel::Teams => check_chat(channel, url, TEAMS_HOSTS, allowlist),
-        Channel::Email => check_mail(url, &allowlist.domains),
+        Channel::Email => check_mail(url, &allowlist.domains).map(|url| Checked { url, is_vouched: false }),
     }?;
-    if normal.len() > URL_CHARS_MAX {
+    if checked.url.len() > URL_CHARS_MAX {
         return Err(format!("has more than {URL_CHARS_MAX} characters in its normal form"));
     }
-    Ok(normal)
+    Ok(checked)
 }
 
-fn check_chat(channel: Channel, text: &str, hosts: &[&str], allowlist: &Allowlist) -> Result<String, String> {
+fn check_chat(
+    channel: Channel,
+    text: &str,
+    hosts: &[&str],
+    allowlist: &Allowlist,
+) -> Result<Checked, String> {
     let (url, rest) = parse(text)?;
-    if !allowlist.prefixes(channel).iter().any(|prefix| prefix.covers(&url)) {
+    let is_vouched = allowlist.prefixes(channel).iter().any(|prefix| prefix.covers(&url));
+    if !is_vouched {
         check_public(&url)?;
         let host = url.host_str().unwrap_or_default();
         if !hosts.iter().any(|pattern| is_host(host, pattern)) {
@@ -133,7 +153,7 @@ fn check_chat(channel: Channel, text: &str, hosts: &[&str], allowlist: &Allowlis
         }
     }
     let slash = if rest.starts_with('/') { "" } else { "/" };
-    Ok(format!("{}{slash}{rest}", origin(&url)))
+    Ok(Checked { url: format!("{}{slash}{rest}", origin(&url)), is_vouched })
 }
 
 /// The parsed URL, and its path and query as they were written.

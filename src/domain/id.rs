@@ -37,6 +37,8 @@ pub enum Kind {
     Webhook,
     /// An event.
     Event,
+    /// A delivery.
+    Delivery,
     /// A vulnerability scan.
     Scan,
     /// A person's session.
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Analysis => "anl",
             Kind::Webhook => "whk",
             Kind::Event => "evt",
+            Kind::Delivery => "dlv",
             Kind::Scan => "scan",
             Kind::Session => "ses",
         }

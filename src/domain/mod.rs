@@ -5,6 +5,7 @@
 //! *limit* how often.
 
 pub mod actor;
+pub mod address;
 pub mod analysis;
 pub mod arrangement;
 pub mod audit;
@@ -13,6 +14,8 @@ pub mod cra;
 pub mod cra_form;
 pub mod cvss_score;
 pub mod day;
+pub mod deadline;
+pub mod delivery;
 pub mod destination;
 pub mod event;
 pub mod finding;
@@ -26,6 +29,7 @@ pub mod json;
 pub mod key;
 pub mod limit;
 pub mod measure;
+pub mod message;
 pub mod osv;
 pub mod page;
 pub mod password;

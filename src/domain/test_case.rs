@@ -40,6 +40,15 @@ impl Status {
             Cancelled => &[],
         }
     }
+
+    /// Is nothing left to be done?
+    pub fn is_finished(self) -> bool {
+        use Status::*;
+        match self {
+            Passed | Failed | Cancelled => true,
+            Planned | InProgress | Blocked => false,
+        }
+    }
 }
 
 /// A test case, as v1 shows it.

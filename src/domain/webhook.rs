@@ -3,6 +3,7 @@
 //! A destination is checked whenever channel or address is written; what may pass stands in `destination`.
 
 use super::day::as_time;
+use super::delivery::LastDelivery;
 use super::destination::{self, Allowlist, URL_CHARS_MAX};
 use super::event::EventName;
 use super::form::{Field, Form, Values, choice, choices, switch, text, uri};
@@ -26,8 +27,8 @@ pub struct Webhook {
     pub url: String,
     pub events: Vec<EventName>,
     pub active: bool,
-    /// Nothing is delivered yet.
-    pub last_delivery: Option<()>,
+    /// The latest try, whatever it told of.
+    pub last_delivery: Option<LastDelivery>,
     #[serde(serialize_with = "as_time")]
     pub created_at: i64,
     #[serde(serialize_with = "as_time")]

@@ -1,13 +1,13 @@
-//! Events, stored in the transaction of the change that caused them.
+//! Events and their deliveries, stored in the transaction of the change that caused them.
 
-use super::{Desk, failed};
+use super::{Desk, delivery, failed};
 use crate::clock::rfc3339;
 use crate::domain::event::EventName;
 use crate::domain::id::Kind;
 use crate::error::Error;
 use serde_json::{Value, json};
 
-/// Stores an event. `data` is the object as v1 shows it, with what the event adds.
+/// Stores an event and a delivery to each webhook that asked for it. `data` is the object as v1 shows it, with what the event adds.
 pub fn push(desk: &Desk, name: EventName, data: &Value) -> Result<(), Error> {
     let id = desk.new_id(Kind::Event)?;
     let tenant_name: String = desk
@@ -27,6 +27,6 @@ pub fn push(desk: &Desk, name: EventName, data: &Value) -> Result<(), Error> {
             "insert into event (tenant_id, id, name, occurred_at, payload) values (?1, ?2, ?3, ?4, ?5)",
         )
         .and_then(|mut row| row.execute((desk.tenant_id, &id, name.name(), desk.now_ms, payload.to_string())))
-        .map(|_| ())
-        .map_err(failed)
+        .map_err(failed)?;
+    delivery::fan_out(desk, &id, name)
 }

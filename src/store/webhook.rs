@@ -1,8 +1,9 @@
 //! Webhooks.
 
 use super::list::{Filter, Listed, json_array, list, texts, word};
-use super::{Desk, Tenant, audit, failed, history, sort};
+use super::{Desk, Tenant, audit, delivery, failed, history, sort};
 use crate::domain::audit::Event;
+use crate::domain::delivery::{LastDelivery, Outcome};
 use crate::domain::event::EventName;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
@@ -13,7 +14,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use std::sync::Arc;
 
 const SELECT: &str =
-    "select id, external_id, name, channel, url, events, active, created_at, updated_at from webhook";
+    "select id, external_id, name, channel, url, events, active, last_at, last_outcome, last_http_status,
+  last_attempts, created_at, updated_at from webhook";
 
 impl Tenant<'_> {
     /// A page of webhooks.
@@ -52,6 +54,9 @@ impl Tenant<'_> {
             let mut webhook = found.ok_or(Error::NotFound("webhook"))?;
             webhook.change(&values, &allowlist, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &webhook)?;
+            if !webhook.active {
+                delivery::cancel_pending(desk.connection, desk.tenant_id, &webhook.id).map_err(failed)?;
+            }
             Ok(webhook)
         })
         .inspect_err(|error| self.note_destination(error))
@@ -151,8 +156,18 @@ fn of_row(row: &Row) -> rusqlite::Result<Webhook> {
         url: row.get("url")?,
         events: texts(row, "events")?.iter().filter_map(|name| EventName::parse(name)).collect(),
         active: row.get("active")?,
-        last_delivery: None,
+        last_delivery: last_delivery(row)?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
+}
+
+fn last_delivery(row: &Row) -> rusqlite::Result<Option<LastDelivery>> {
+    let Some(at) = row.get("last_at")? else { return Ok(None) };
+    Ok(Some(LastDelivery {
+        at,
+        outcome: word(row, "last_outcome", Outcome::parse)?,
+        http_status: row.get("last_http_status")?,
+        attempts: row.get("last_attempts")?,
+    }))
 }

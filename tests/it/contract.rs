@@ -11,7 +11,9 @@ fn target(route: &Route) -> String {
     match path.split_once('{') {
         None => path.into(),
         Some(("/api/v1/dora/measures/", _)) => "/api/v1/dora/measures/DORA-05-02".into(),
-        Some((beginning, _)) => format!("{beginning}unused"),
+        Some((beginning, rest)) => {
+            format!("{beginning}unused{}", rest.split_once('}').map_or("", |(_, tail)| tail))
+        }
     }
 }
 

@@ -5,10 +5,12 @@ use holdfast::chance::Chance;
 use holdfast::clock::Clock;
 use holdfast::config::{Config, Flags};
 use holdfast::domain::permission::{Permission, Permissions};
+use holdfast::egress::Names;
 use holdfast::http::route::Route;
 use holdfast::routes::ROUTES;
 use holdfast::service::Service;
 use holdfast::store::{NewKey, Store};
+use std::net::SocketAddr;
 use tempfile::TempDir;
 
 /// 2026-11-15T08:00:00Z
@@ -23,6 +25,17 @@ pub struct Keys {
     pub all: String,
     pub expired: String,
     pub revoked: String,
+}
+
+/// Names that stand for nothing: a test never asks the network.
+#[derive(Debug)]
+pub struct Literals;
+
+impl Names for Literals {
+    fn look_up(&self, host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+        let literal = format!("{host}:{port}").parse();
+        literal.map(|address| vec![address]).map_err(|_| std::io::ErrorKind::NotFound.into())
+    }
 }
 
 pub struct House {
@@ -52,6 +65,7 @@ impl House {
         let mut config = Config::read(&Flags::default(), &|_| None).unwrap();
         config.db = folder.path().join("test.db");
         config.listen = "127.0.0.1:0".parse().unwrap();
+        config.names = std::sync::Arc::new(Literals);
         change(&mut config);
         let clock = Clock::standing_at(START_MS);
         let mut keys = None;

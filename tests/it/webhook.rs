@@ -1,11 +1,13 @@
 //! Webhook records: who may write what, and where a webhook may send.
 
 use crate::client::Answer;
+use crate::delivery::Told;
 use crate::house::House;
 use holdfast::domain::destination::Allowlist;
 use holdfast::domain::webhook::Channel;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 const SLACK: &str = "https://hooks.slack.com/services/T0/B0/secret";
 
@@ -328,8 +330,13 @@ const HOSTILE: &[&str] = &[
 ];
 
 #[test]
-fn hostile_addresses_are_refused_and_nothing_is_stored() {
-    let house = house();
+fn hostile_addresses_are_refused_and_nothing_is_stored_or_asked() {
+    let names = Arc::new(Told::default());
+    let handed = Arc::clone(&names);
+    let house = House::with(|config| {
+        config.limits = None;
+        config.names = handed;
+    });
     let mut tried = 0;
     let mut refuse = |channel: &str, url: &str| {
         let answer = post(&house, &house.ours.writer, &new(channel, url));
@@ -361,6 +368,15 @@ fn hostile_addresses_are_refused_and_nothing_is_stored() {
     }
     assert!(HOSTILE.len() >= 60 && tried > 2 * 60, "{tried}");
     assert_eq!(listed(&house, "")["meta"]["total"], 0);
+    file(&house);
+    std::thread::sleep(std::time::Duration::from_millis(450));
+    assert_eq!(names.questions.load(Ordering::SeqCst), 0, "no name was asked, no connection made");
+}
+
+/// Something that every webhook would be told of.
+fn file(house: &House) {
+    let body = json!({ "title": "t", "severity": "low" });
+    house.call("POST", "/api/v1/findings").key(&house.ours.writer).json(&body).expect(201);
 }
 
 #[test]
