@@ -5,8 +5,8 @@
 //! ```text
 //! 10  cli                          commands
 //!  9  service                      start, wait, stop
-//!  8  routes                       the table
-//!  7  api  jobs                    JSON, clockwork
+//!  8  routes  pages                the tables
+//!  7  api  web  jobs               JSON, pages, clockwork
 //!  6  http                         plumbing
 //!  5  app                          the running service's parts
 //!  4  config                       settings
@@ -33,9 +33,11 @@ pub mod http;
 pub mod jobs;
 pub mod limiter;
 pub mod meter;
+pub mod pages;
 pub mod payload;
 pub mod reference;
 pub mod routes;
 pub mod scanner;
 pub mod service;
 pub mod store;
+pub mod web;

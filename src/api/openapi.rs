@@ -149,7 +149,9 @@ fn success_schema(route: &Route) -> Value {
         (_, Gives::List) => reference_to("List"),
         (Tier::V1, _) => reference_to("Item"),
         (Tier::Public, _) if route.path == "/api/stats" => reference_to("Statistics"),
-        (Tier::Public | Tier::Service | Tier::V2, _) => json!({ "type": "object" }),
+        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Asset, _) => {
+            json!({ "type": "object" })
+        }
     }
 }
 

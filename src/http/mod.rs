@@ -12,13 +12,15 @@ pub mod envelope;
 mod finish;
 mod gate;
 pub mod peer;
-mod prepared;
+pub mod prepared;
 pub mod reply;
 pub mod request;
 pub mod route;
 pub mod router;
 pub mod server;
+pub mod site;
 mod stream;
+mod tier;
 pub mod tls;
 
 pub use reply::{Answer, Reply};

@@ -1,6 +1,5 @@
 //! Routes as data. Everything the service says or enforces about a route is read
-//! from its row; facts of a whole tier are methods of `Tier`, facts of a dataset are
-//! in its own row.
+//! from its row; facts of a whole tier are in `tier`, facts of a dataset are in its own row.
 
 use super::reply::Answer;
 use super::request::Request;
@@ -9,10 +8,12 @@ use crate::domain::form::Form;
 use crate::domain::permission::Permission;
 use crate::domain::query::Param;
 use crate::error::Error;
-use crate::limiter::{LimitClass, Limits};
+use crate::limiter::Limits;
 use crate::reference::{Dataset, Reference};
 use crate::store::Tenant;
 use serde_json::Value;
+
+pub use super::tier::{Credentials, Tier};
 
 /// One route.
 #[derive(Clone, Copy)]
@@ -84,76 +85,6 @@ impl Verb {
     }
 }
 
-/// The access tiers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// Reference data for everybody.
-    Public,
-    /// Health and the like, for everybody.
-    Service,
-    /// The tenant API.
-    V1,
-    /// The read API.
-    V2,
-}
-
-/// Where a key may come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Credentials {
-    /// No key is read.
-    None,
-    /// `Authorization: Bearer` or `X-API-Key`.
-    BearerOrHeader,
-    /// `Authorization: Bearer` only.
-    Bearer,
-}
-
-impl Tier {
-    /// The keys it accepts.
-    pub fn credentials(self) -> Credentials {
-        match self {
-            Tier::Public | Tier::Service => Credentials::None,
-            Tier::V1 => Credentials::BearerOrHeader,
-            Tier::V2 => Credentials::Bearer,
-        }
-    }
-
-    /// How it is limited.
-    pub fn limit_class(self) -> Option<LimitClass> {
-        match self {
-            Tier::Public | Tier::Service => None,
-            Tier::V1 => Some(LimitClass::V1),
-            Tier::V2 => Some(LimitClass::V2),
-        }
-    }
-
-    /// Are unknown query parameters an error?
-    pub fn checks_query(self) -> bool {
-        match self {
-            Tier::Public | Tier::Service => false,
-            Tier::V1 | Tier::V2 => true,
-        }
-    }
-
-    /// May pages of other origins read it?
-    pub fn is_open_to_browsers(self) -> bool {
-        match self {
-            Tier::Public | Tier::Service => true,
-            Tier::V1 | Tier::V2 => false,
-        }
-    }
-
-    /// What it is called in documents.
-    pub fn title(self) -> &'static str {
-        match self {
-            Tier::Public => "Public reference data",
-            Tier::Service => "Operation",
-            Tier::V1 => "API v1",
-            Tier::V2 => "API v2",
-        }
-    }
-}
-
 /// What a handler built at start may look at.
 pub struct Makings<'a> {
     /// The whole table.
@@ -172,6 +103,8 @@ pub struct Makings<'a> {
 pub enum Made {
     /// JSON.
     Json(Value),
+    /// A page.
+    Html(String),
     /// A spreadsheet.
     Csv {
         /// Its text.
@@ -198,6 +131,8 @@ pub enum Handler {
     Tenant(fn(&Request, &Tenant) -> Answer),
     /// Platform-wide rows, the same for every key.
     Platform(fn(&Request, &App) -> Answer),
+    /// What everybody may fetch without a key and that touches no rows: a part of a page.
+    Open(fn(&Request) -> Answer),
     /// The row stands, its code comes later; it answers 501 to whoever may call it.
     Later(Scope),
 }
@@ -228,9 +163,11 @@ impl Handler {
     /// Whose data it touches.
     pub fn scope(self) -> Scope {
         match self {
-            Handler::Whole(_) | Handler::AtStart(_) | Handler::Shared(_) | Handler::Filtered(_) => {
-                Scope::Shared
-            }
+            Handler::Whole(_)
+            | Handler::AtStart(_)
+            | Handler::Shared(_)
+            | Handler::Filtered(_)
+            | Handler::Open(_) => Scope::Shared,
             Handler::Service(_) | Handler::Platform(_) => Scope::Platform,
             Handler::Tenant(_) => Scope::Tenant,
             Handler::Later(scope) => scope,
@@ -320,8 +257,19 @@ pub const fn v2(path: &'static str, handler: Handler) -> Route {
         | Handler::Shared(_)
         | Handler::Tenant(_)
         | Handler::Platform(_)
+        | Handler::Open(_)
         | Handler::Later(_) => row,
     }
+}
+
+/// A page.
+pub const fn page(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Page, handler)
+}
+
+/// Parts of pages.
+pub const fn asset(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Asset, handler)
 }
 
 impl Route {

@@ -20,6 +20,7 @@ mod limits;
 mod matrix;
 mod openapi;
 mod people;
+mod pages;
 mod process;
 mod programme;
 mod reference;
