@@ -2,6 +2,11 @@
 //! the binary serves them without parsing, and a dataset that does not fit stops the build.
 
 #[macro_use]
+#[path = "src/shape.rs"]
+#[allow(dead_code, unused_macros, reason = "the binary uses the rest")]
+mod shape;
+
+#[macro_use]
 #[path = "src/closed_set.rs"]
 mod closed_set;
 
@@ -27,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "assets",
         "data/reference",
         "src/closed_set.rs",
+        "src/shape.rs",
         "src/reference/source",
     ] {
         println!("cargo::rerun-if-changed={watched}");

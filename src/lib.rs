@@ -13,11 +13,13 @@
 //!  3  limiter  scanner             rate windows, the scan of ourselves
 //!  2  reference  store             static data, rows
 //!  1  payload  meter               prepared bytes, counters
-//!  0  domain  error  clock  chance meaning
+//!  0  domain  shape  error  clock  chance  meaning
 //! ```
 //!
 //! ARCHITECTURE.md walks a request through it.
 
+#[macro_use]
+pub mod shape;
 #[macro_use]
 mod closed_set;
 

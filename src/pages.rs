@@ -13,6 +13,7 @@ pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
 /// Every page.
 pub static PAGES: &[Route] = &[
     page("/", AtStart(web::start::page)).says("What this is, and where to go."),
+    page("/docs", AtStart(web::docs::page)).says("The API documentation."),
     asset("/assets/{name}", Open(web::asset::show)).says("Stylesheet, script and pictures of the pages."),
 ];
 

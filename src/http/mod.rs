@@ -6,6 +6,7 @@
 //! error, into bytes.
 
 mod cache;
+pub mod describe;
 pub mod dispatch;
 mod encoding;
 pub mod envelope;

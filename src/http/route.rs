@@ -10,6 +10,7 @@ use crate::domain::query::Param;
 use crate::error::Error;
 use crate::limiter::Limits;
 use crate::reference::{Dataset, Reference};
+use crate::shape::{Shape, Shown};
 use crate::store::Tenant;
 use serde_json::Value;
 
@@ -36,6 +37,10 @@ pub struct Route {
     pub asks: &'static [Param],
     /// What it answers with.
     pub gives: Gives,
+    /// What the object, or each item of the list, looks like.
+    pub shows: Option<&'static Shape>,
+    /// What `meta` has beside what every list has.
+    pub meta: &'static [Shown],
     /// Honours `Idempotency-Key`.
     pub once: bool,
     /// Its answer changes only with the tenant's data and the day, so it may be kept until then.
@@ -187,6 +192,8 @@ pub enum Gives {
     Item,
     /// A page of a list.
     List,
+    /// A whole list, unpaged.
+    All,
     /// A new object, 201.
     Created,
     /// A new object, 201; or, for a question what would be, one that is not stored, 200.
@@ -201,7 +208,7 @@ impl Gives {
     /// The status of success.
     pub fn status(self) -> u16 {
         match self {
-            Gives::Item | Gives::List | Gives::Csv => 200,
+            Gives::Item | Gives::List | Gives::All | Gives::Csv => 200,
             Gives::Created | Gives::CreatedOrShown => 201,
             Gives::Nothing => 204,
         }
@@ -224,6 +231,8 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         optional_body: false,
         asks: &[],
         gives: Gives::Item,
+        shows: None,
+        meta: &[],
         once: false,
         keeps: false,
         extension: false,
@@ -250,7 +259,9 @@ pub const fn v1(verb: Verb, path: &'static str, handler: Handler) -> Route {
 pub const fn v2(path: &'static str, handler: Handler) -> Route {
     let row = row(Verb::Get, path, Tier::V2, handler);
     match handler {
-        Handler::Filtered(dataset) => Route { asks: dataset.params, gives: Gives::List, ..row },
+        Handler::Filtered(dataset) => {
+            Route { asks: dataset.params, gives: Gives::List, shows: Some(dataset.shape), ..row }
+        }
         Handler::Whole(_)
         | Handler::AtStart(_)
         | Handler::Service(_)
@@ -300,6 +311,18 @@ impl Route {
     /// What it answers with.
     pub const fn gives(mut self, gives: Gives) -> Route {
         self.gives = gives;
+        self
+    }
+
+    /// What the object, or each item of the list, looks like.
+    pub const fn shows(mut self, shape: &'static Shape) -> Route {
+        self.shows = Some(shape);
+        self
+    }
+
+    /// What `meta` has beside what every list has.
+    pub const fn meta(mut self, fields: &'static [Shown]) -> Route {
+        self.meta = fields;
         self
     }
 

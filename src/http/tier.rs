@@ -65,6 +65,18 @@ impl Tier {
         }
     }
 
+    /// What it holds, for documents.
+    pub fn says(self) -> &'static str {
+        match self {
+            Tier::Public => "Reference data common to all, read-only, no key needed.",
+            Tier::Service => "What the service knows of itself, no key needed.",
+            Tier::V1 => "Your own data and shared reference data, with a key; some routes write.",
+            Tier::V2 => "Lists with filters, limit and offset, with a bearer key.",
+            Tier::Page => "Pages for people.",
+            Tier::Asset => "What pages are made of.",
+        }
+    }
+
     /// What it is called in documents.
     pub fn title(self) -> &'static str {
         match self {

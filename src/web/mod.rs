@@ -4,7 +4,10 @@
 //! names no outside address. What it may touch is said by its row's handler.
 
 pub mod asset;
+pub mod docs;
+mod docs_route;
 pub mod error;
+mod markup;
 pub mod start;
 
 use crate::error::Error;

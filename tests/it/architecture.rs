@@ -9,6 +9,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("clock", 0),
     ("chance", 0),
     ("closed_set", 0),
+    ("shape", 0),
     ("payload", 1),
     ("meter", 1),
     ("reference", 2),
