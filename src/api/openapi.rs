@@ -19,6 +19,7 @@ pub static DOCUMENT: Shape = Shape {
         Shown::new("info", Is::Anything),
         list("servers", &Is::Anything),
         list("tags", &Is::Anything),
+        Shown::new("externalDocs", Is::Anything),
         Shown::new("paths", Is::Anything),
         Shown::new("components", Is::Anything),
     ],

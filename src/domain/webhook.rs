@@ -35,11 +35,11 @@ pub struct Webhook {
     pub updated_at: i64,
 }
 
-const NAME: Field = text("name", 255).says("What people call the webhook.").such_as(r#""Security channel""#);
-const CHANNEL: Field = choice("channel", Channel::NAMES).says("Where messages go.");
+const NAME: Field = text("name", 255).says("What people call the webhook.").such_as(r#""Security team""#);
+const CHANNEL: Field = choice("channel", Channel::NAMES).says("Where messages go.").such_as(r#""email""#);
 const URL: Field = uri("url", URL_CHARS_MAX)
     .says("The destination; it must pass the channel's allowlist.")
-    .such_as(r#""https://hooks.slack.com/services/T000/B000/xyz""#);
+    .such_as(r#""mailto:security@bank.example""#);
 const SUBSCRIBED: Field = choices("events", EventName::NAMES).says("The events it is told of.");
 const ACTIVE: Field = switch("active").says("Whether it is told of anything.");
 const SHOWN: &[&str] = &["id", "external_id", "last_delivery", "created_at", "updated_at"];

@@ -47,6 +47,13 @@ pub struct FieldView {
     pub words: &'static [&'static str],
 }
 
+impl FieldView {
+    /// The name with places to break a line.
+    pub fn name_markup(&self) -> String {
+        super::markup::escape(&self.name).replace('_', "_<wbr>").replace('.', ".<wbr>")
+    }
+}
+
 /// One answer.
 pub struct AnswerView {
     pub status: String,
@@ -92,7 +99,7 @@ pub fn view(route: &Route, makings: &Makings) -> Result<RouteView, Error> {
         curl: curl(route, makings.base_url, body_text.as_deref()),
         body_text,
         answers: answers(route),
-        fields: route.shows.map(|shape| shape_rows(shape)).unwrap_or_default(),
+        fields: route.shows.map(shape_rows).unwrap_or_default(),
         example: answer::example(route, makings)?.map(|value| json(&value)),
         status: route.gives.status(),
         inputs: inputs(route),

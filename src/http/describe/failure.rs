@@ -65,6 +65,13 @@ pub const ERRORS: &[Failure] = &[
         "the body is too large: at most 262144 bytes are read",
     ),
     failure(
+        "TooLong",
+        "414",
+        "Path and query are longer than 8 KiB.",
+        "Error",
+        "the address is too long: at most 8192 bytes are read",
+    ),
+    failure(
         "Invalid",
         "422",
         "The request does not fit; `fields` names every fault.",
