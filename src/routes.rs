@@ -13,6 +13,7 @@ use crate::domain::permission::Permission::{ManageKeys, Write};
 use crate::domain::programme::PROGRAMME;
 use crate::domain::provider::{NEW_PROVIDER, PROVIDER};
 use crate::domain::risk::{ANALYZE, BREACH, THRESHOLD_PATCH, THRESHOLDS};
+use crate::domain::scan::SCAN;
 use crate::domain::test_case::{TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::timeline::{NOTHING, SHOWN_MILESTONE, SYNCED};
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK, WEBHOOK_PATCH};
@@ -234,6 +235,7 @@ pub static ROUTES: &[Route] = &[
     // API v1: vulnerability scan, keys, webhooks, CRA reports
     v1(Get, "/api/v1/vulnerability-scan/latest", Platform(api::scan::latest))
         .asks(api::scan::PARAMS)
+        .shows(&SCAN)
         .says("The latest vulnerability scan."),
     v1(Post, "/api/v1/keys", Tenant(api::key::create))
         .shows(&CREATED_KEY)
