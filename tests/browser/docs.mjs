@@ -8,7 +8,6 @@ export default async (stage) => {
   for (const dark of [false, true]) {
     for (const width of [1280, 360]) await looks(stage, dark, width);
   }
-  await stage.close();
 };
 
 /** Everything can be read without a script, and nothing is offered that would need one. */

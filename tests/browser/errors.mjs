@@ -9,5 +9,4 @@ export default async (stage) => {
     await stage.accessible(page, `the error page, ${dark ? "dark" : "light"}`);
     await stage.shot(page, dark ? "dark" : "light");
   }
-  await stage.close();
 };

@@ -27,12 +27,13 @@ for (const file of topics) {
   const stage = new Stage({ browser, base: BASE, key: KEY, axe, shots, topic: basename(file, ".mjs") });
   try {
     await (await import(join(here, file))).default(stage);
+    await stage.close();
     console.log(`browser: ${file}: ${stage.checks} checks passed`);
   } catch (error) {
     failed += 1;
     console.error(`browser: ${file}: FAILED: ${error.stack ?? error}`);
   }
-  await stage.close();
+  await stage.close().catch(() => {}); // what a failed topic left open is shut; its failure is told already
 }
 await browser.close();
 process.exit(failed || !topics.length ? 1 : 0);
