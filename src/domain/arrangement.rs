@@ -58,12 +58,10 @@ const PROVIDER_ID: Field =
     text("provider_id", 64).says("The provider it is with.").such_as(r#""prv_01K9Z3T7Q4W8XE5RB2N6MHVC0D""#);
 const PROVIDER: Field =
     text("provider", 255).nullable().says("The provider's name, instead of its id.").such_as("null");
-const SERVICE: Field =
-    text("service", 255).says("What is bought.").such_as(r#""Managed database""#);
+const SERVICE: Field = text("service", 255).says("What is bought.").such_as(r#""Managed database""#);
 const FUNCTION: Field =
     text("function", 255).nullable().says("The business function that needs it.").such_as(r#""Payments""#);
-const CRITICALITY: Field =
-    choice("criticality", Criticality::NAMES).says("How much depends on it.");
+const CRITICALITY: Field = choice("criticality", Criticality::NAMES).says("How much depends on it.");
 const TECHNOLOGY: Field =
     text("technology", 255).nullable().says("The technology it stands on.").such_as(r#""PostgreSQL""#);
 const COUNTRY: Field = capitals("country", 2, false)
