@@ -1,5 +1,10 @@
-//! Checks the reference data and prepares the public bodies, so that the binary
-//! serves them without parsing, and a dataset that does not fit stops the build.
+//! Checks the reference data and prepares the public bodies and the pages' assets, so that
+//! the binary serves them without parsing, and a dataset that does not fit stops the build.
+
+#[macro_use]
+#[path = "src/shape.rs"]
+#[allow(dead_code, unused_macros, reason = "the binary uses the rest")]
+mod shape;
 
 #[macro_use]
 #[path = "src/closed_set.rs"]
@@ -24,8 +29,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "build",
         "Cargo.lock",
         "Cargo.toml",
+        "assets",
         "data/reference",
         "src/closed_set.rs",
+        "src/shape.rs",
         "src/reference/source",
     ] {
         println!("cargo::rerun-if-changed={watched}");
@@ -47,7 +54,58 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (lock, manifest) = (fs::read_to_string("Cargo.lock")?, fs::read_to_string("Cargo.toml")?);
     let bill = bom::document(&lock, &manifest, &env::var("CARGO_CFG_TARGET_ENV")?)?;
     fs::write(out.join("../sbom.json"), bill)?;
+    write_assets(&out.join(".."))
+}
+
+/// Each file of `assets/` with its compressed variants, and a table of them all.
+fn write_assets(out: &Path) -> Result<(), Box<dyn Error>> {
+    let folder = out.join("assets");
+    fs::create_dir_all(&folder)?;
+    let mut files: Vec<(String, String)> = read_files(Path::new("assets"))?.into_iter().collect();
+    files.sort();
+    let mut table = String::from("&[");
+    for (name, text) in files {
+        let plain = text.as_bytes();
+        let digest = digest(plain);
+        let (stem, ending) = name.rsplit_once('.').ok_or("an asset without an ending")?;
+        let media_type = match ending {
+            "css" => "text/css; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "svg" => "image/svg+xml",
+            other => return Err(format!("assets/{name}: what is {other}?").into()),
+        };
+        fs::write(folder.join(&name), plain)?;
+        fs::write(folder.join(format!("{name}.gz")), gzip(plain)?)?;
+        fs::write(folder.join(format!("{name}.br")), brotli(plain)?)?;
+        let bytes =
+            |end: &str| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/assets/{name}{end}\"))");
+        table.push_str(&format!(
+            "Asset {{ name: {name:?}, address: \"{stem}-{digest}.{ending}\", media_type: {media_type:?}, \
+             digest: {digest:?}, plain: {}, gzip: {}, brotli: {} }},",
+            bytes(""),
+            bytes(".gz"),
+            bytes(".br"),
+        ));
+    }
+    fs::write(out.join("assets.rs"), table + "]")?;
     Ok(())
+}
+
+fn gzip(plain: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(plain)?;
+    Ok(gzip.finish()?)
+}
+
+fn brotli(plain: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut brotli = Vec::new();
+    let settings = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 20, ..Default::default() };
+    brotli::BrotliCompress(&mut &plain[..], &mut brotli, &settings)?;
+    Ok(brotli)
+}
+
+fn digest(plain: &[u8]) -> String {
+    Sha256::digest(plain).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read_files(folder: &Path) -> Result<HashMap<String, String>, Box<dyn Error>> {
@@ -65,15 +123,9 @@ fn write_body(out: &Path, body: &source::body::Body) -> Result<(), Box<dyn Error
     let file = |ending: &str| out.join(format!("{}.{ending}", body.slug));
     let plain = body.json.as_bytes();
     fs::write(file("json"), plain)?;
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    gzip.write_all(plain)?;
-    fs::write(file("json.gz"), gzip.finish()?)?;
-    let mut brotli = Vec::new();
-    let settings = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 20, ..Default::default() };
-    brotli::BrotliCompress(&mut &plain[..], &mut brotli, &settings)?;
-    fs::write(file("json.br"), brotli)?;
-    let digest: String = Sha256::digest(plain).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    fs::write(file("digest"), digest)?;
+    fs::write(file("json.gz"), gzip(plain)?)?;
+    fs::write(file("json.br"), brotli(plain)?)?;
+    fs::write(file("digest"), digest(plain))?;
     let records: Vec<String> = body.records.iter().map(|(start, end)| format!("{start} {end}")).collect();
     fs::write(file("records"), records.join("\n"))?;
     Ok(())

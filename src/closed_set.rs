@@ -1,6 +1,6 @@
 //! Closed sets of words: an enum, its names, and nothing beside them.
 //!
-//! `build.rs` compiles this file too, so it uses nothing of the house.
+//! `build.rs` compiles this file too, so it uses nothing of the house but shapes.
 
 /// Declares an enum whose variants are words in data, rows and requests, read and written by name.
 macro_rules! words {
@@ -24,6 +24,10 @@ macro_rules! words {
             pub fn parse(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)+ _ => None }
             }
+        }
+
+        impl crate::shape::Typed for $name {
+            const IS: crate::shape::Is = crate::shape::Is::Word($name::NAMES);
         }
     };
 }

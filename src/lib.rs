@@ -5,19 +5,21 @@
 //! ```text
 //! 10  cli                          commands
 //!  9  service                      start, wait, stop
-//!  8  routes                       the table
-//!  7  api  jobs                    JSON, clockwork
+//!  8  routes  pages                the tables
+//!  7  api  web  jobs               JSON, pages, clockwork
 //!  6  http                         plumbing
 //!  5  app                          the running service's parts
 //!  4  config                       settings
 //!  3  limiter  scanner             rate windows, the scan of ourselves
 //!  2  reference  store             static data, rows
 //!  1  payload  meter               prepared bytes, counters
-//!  0  domain  error  clock  chance meaning
+//!  0  domain  shape  error  clock  chance  meaning
 //! ```
 //!
 //! ARCHITECTURE.md walks a request through it.
 
+#[macro_use]
+pub mod shape;
 #[macro_use]
 mod closed_set;
 
@@ -35,9 +37,11 @@ pub mod http;
 pub mod jobs;
 pub mod limiter;
 pub mod meter;
+pub mod pages;
 pub mod payload;
 pub mod reference;
 pub mod routes;
 pub mod scanner;
 pub mod service;
 pub mod store;
+pub mod web;

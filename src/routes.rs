@@ -4,20 +4,25 @@
 //! the counters and the OpenAPI document are derived from it.
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
-use crate::domain::arrangement::NEW_ARRANGEMENT;
-use crate::domain::cra_form::CRA_REPORT_PATCH;
-use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
-use crate::domain::key::NEW_KEY;
+use crate::domain::analysis::ANALYSIS;
+use crate::domain::arrangement::{ARRANGEMENT, NEW_ARRANGEMENT};
+use crate::domain::cra_form::{CRA_REPORT, CRA_REPORT_PATCH};
+use crate::domain::delivery::DELIVERY;
+use crate::domain::finding::{FINDING, FINDING_PATCH, NEW_FINDING};
+use crate::domain::key::{CREATED_KEY, NEW_KEY};
 use crate::domain::permission::Permission::{ManageKeys, Write};
-use crate::domain::provider::NEW_PROVIDER;
-use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
-use crate::domain::test_case::TEST_CASE_PATCH;
-use crate::domain::timeline::NOTHING;
-use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
-use crate::http::route::Gives::{Created, CreatedOrShown, Csv, List, Nothing};
+use crate::domain::programme::PROGRAMME;
+use crate::domain::provider::{NEW_PROVIDER, PROVIDER};
+use crate::domain::risk::{ANALYZE, BREACH, THRESHOLD_PATCH, THRESHOLDS};
+use crate::domain::scan::SCAN;
+use crate::domain::test_case::{TEST_CASE, TEST_CASE_PATCH};
+use crate::domain::timeline::{NOTHING, SHOWN_MILESTONE, SYNCED};
+use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK, WEBHOOK_PATCH};
+use crate::http::route::Gives::{All, Created, CreatedOrShown, Csv, List, Nothing};
 use crate::http::route::Handler::{AtStart, Filtered, Later, Platform, Service, Shared, Tenant, Whole};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
 use crate::http::route::{Route, Scope, public, service, v1, v2};
+use crate::reference::compliance::{DETAIL, OVERVIEW};
 use crate::reference::dataset::{
     EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, RISK_REGISTER, TRAINING, VENDOR_QUESTIONS,
     VENDOR_SCORECARD, WIDGETS,
@@ -26,7 +31,9 @@ use crate::reference::dataset::{
 /// Every route.
 pub static ROUTES: &[Route] = &[
     // Public reference data
-    public("/api", AtStart(index::public)).says("Index of the public reference endpoints."),
+    public("/api", AtStart(index::public))
+        .shows(&index::INDEX)
+        .says("Index of the public reference endpoints."),
     public("/api/risk-register", Whole(&RISK_REGISTER))
         .says("ICT risk register: risks, categories and the risk matrix."),
     public("/api/vendor-scorecard", Whole(&VENDOR_SCORECARD))
@@ -39,124 +46,161 @@ pub static ROUTES: &[Route] = &[
     public("/api/evidence", Whole(&EVIDENCE)).says("Catalogue of evidence and the measures it supports."),
     public("/api/radar", Whole(&RADAR)).says("Regulatory radar: signals from supervisory authorities."),
     public("/api/modules", AtStart(platform::modules))
+        .shows(&platform::MODULES)
         .says("Modules of the platform and the availability of their routes."),
-    public("/api/stats", AtStart(platform::stats)).says("Platform statistics."),
+    public("/api/stats", AtStart(platform::stats)).shows(&platform::STATISTICS).says("Platform statistics."),
     public("/api/openapi.json", AtStart(openapi::document))
+        .shows(&openapi::DOCUMENT)
         .extension()
         .says("The OpenAPI 3.1 description of this service."),
     // Operation
-    service("/api/health", Service(ops::health)).says("System health check."),
+    service("/api/health", Service(ops::health)).shows(&ops::HEALTH).says("System health check."),
     service("/api/health-detailed", Later(Scope::Platform)).says("Detailed health check."),
     service("/api/health/history", Later(Scope::Platform)).says("Health check history."),
-    service("/api/healthz", Service(ops::healthz)).says("Liveness probe."),
-    service("/api/ping", Service(ops::ping)).says("Uptime ping."),
+    service("/api/healthz", Service(ops::healthz)).shows(&ops::ALIVE).says("Liveness probe."),
+    service("/api/ping", Service(ops::ping)).shows(&ops::PONG).says("Uptime ping."),
     service("/api/auto-heal/status", Later(Scope::Platform)).says("Auto-heal status."),
-    service("/api/errors/500-rate", Service(ops::error_rate)).says("Rate of 500 responses per route."),
+    service("/api/errors/500-rate", Service(ops::error_rate))
+        .shows(&ops::ERROR_RATE)
+        .says("Rate of 500 responses per route."),
     service("/api/cron/info", Later(Scope::Platform)).says("Scheduled-job status."),
     service("/api/actions/disk-report", Later(Scope::Platform)).says("Disk report."),
     // API v1: programmes, test cases, findings
     v1(Get, "/api/v1/programmes", Tenant(api::programme::list))
+        .shows(&PROGRAMME)
         .asks(api::programme::PARAMS)
         .gives(List)
         .keeps()
         .says("Test programmes."),
-    v1(Get, "/api/v1/programmes/{id}", Tenant(api::programme::show)).keeps().says("One test programme."),
+    v1(Get, "/api/v1/programmes/{id}", Tenant(api::programme::show))
+        .shows(&PROGRAMME)
+        .keeps()
+        .says("One test programme."),
     v1(Get, "/api/v1/test-cases", Tenant(api::test_case::list))
+        .shows(&TEST_CASE)
         .asks(api::test_case::PARAMS)
         .gives(List)
         .keeps()
         .says("Test cases."),
-    v1(Get, "/api/v1/test-cases/{id}", Tenant(api::test_case::show)).keeps().says("One test case."),
+    v1(Get, "/api/v1/test-cases/{id}", Tenant(api::test_case::show))
+        .shows(&TEST_CASE)
+        .keeps()
+        .says("One test case."),
     v1(Patch, "/api/v1/test-cases/{id}", Tenant(api::test_case::change))
+        .shows(&TEST_CASE)
         .needs(Write)
         .takes(&TEST_CASE_PATCH)
         .extension()
         .says("Change a test case, or move it."),
     v1(Get, "/api/v1/findings", Tenant(api::finding::list))
+        .shows(&FINDING)
         .asks(api::finding::PARAMS)
         .gives(List)
         .keeps()
         .says("Open findings."),
     v1(Post, "/api/v1/findings", Tenant(api::finding::create))
+        .shows(&FINDING)
         .needs(Write)
         .takes(&NEW_FINDING)
         .gives(Created)
         .once()
         .extension()
         .says("File a finding."),
-    v1(Get, "/api/v1/findings/{id}", Tenant(api::finding::show)).keeps().says("One finding."),
+    v1(Get, "/api/v1/findings/{id}", Tenant(api::finding::show)).shows(&FINDING).keeps().says("One finding."),
     v1(Patch, "/api/v1/findings/{id}", Tenant(api::finding::change))
+        .shows(&FINDING)
         .needs(Write)
         .takes(&FINDING_PATCH)
         .extension()
         .says("Change a finding, or move it."),
     // API v1: compliance status
     v1(Get, "/api/v1/compliance-status", AtStart(api::compliance::all))
+        .shows(&OVERVIEW)
         .says("Compliance status across frameworks."),
     v1(Get, "/api/v1/compliance-status/dora", AtStart(api::compliance::dora))
+        .shows(&DETAIL)
         .says("Compliance status: DORA."),
     v1(Get, "/api/v1/compliance-status/marisk", AtStart(api::compliance::marisk))
+        .shows(&DETAIL)
         .says("Compliance status: MaRisk."),
     v1(Get, "/api/v1/compliance-status/iso-27001", AtStart(api::compliance::iso_27001))
+        .shows(&DETAIL)
         .says("Compliance status: ISO 27001."),
     v1(Get, "/api/v1/compliance-status/cra", AtStart(api::compliance::cra))
+        .shows(&DETAIL)
         .says("Compliance status: Cyber Resilience Act."),
     // API v1: DORA measures and their exports
     v1(Get, "/api/v1/dora/measures", Shared(api::measure::list))
+        .shows(MEASURES.shape)
         .asks(MEASURES.params)
         .gives(List)
         .says("DORA measures."),
-    v1(Get, "/api/v1/dora/measures/{id}", Shared(api::measure::show)).says("One DORA measure."),
+    v1(Get, "/api/v1/dora/measures/{id}", Shared(api::measure::show))
+        .shows(MEASURES.shape)
+        .says("One DORA measure."),
     v1(Get, "/api/v1/exports/measures/csv", AtStart(api::measure::export_csv))
         .gives(Csv)
         .says("All target measures as CSV."),
     v1(Get, "/api/v1/exports/measures/json", AtStart(api::measure::export_json))
+        .gives(All)
+        .shows(MEASURES.shape)
         .says("All target measures as JSON."),
     // API v1: compliance timeline
     v1(Get, "/api/v1/compliance-timeline", Platform(api::timeline::list))
+        .shows(&SHOWN_MILESTONE)
         .asks(api::timeline::PARAMS)
         .gives(List)
         .says("Compliance milestones."),
     v1(Post, "/api/v1/compliance-timeline/sync", Platform(api::timeline::sync))
+        .shows(&SYNCED)
         .needs(Write)
         .takes(&NOTHING)
         .optional_body()
         .says("Synchronise the timeline."),
     // API v1: concentration risk
     v1(Post, "/api/v1/concentration-risk/analyze", Tenant(api::risk::analyze))
+        .shows(&ANALYSIS)
         .needs(Write)
         .takes(&ANALYZE)
         .optional_body()
         .gives(CreatedOrShown)
         .says("Run an analysis."),
     v1(Get, "/api/v1/concentration-risk/latest", Tenant(api::risk::latest))
+        .shows(&ANALYSIS)
         .keeps()
         .says("The latest analysis."),
     v1(Get, "/api/v1/concentration-risk/breaches", Tenant(api::risk::breaches))
+        .shows(&BREACH)
+        .meta(api::risk::BREACH_META)
         .asks(api::risk::BREACH_PARAMS)
         .gives(List)
         .keeps()
         .says("Threshold violations."),
     v1(Get, "/api/v1/concentration-risk/thresholds", Tenant(api::risk::thresholds))
+        .shows(&THRESHOLDS)
         .keeps()
         .says("Threshold settings."),
     v1(Patch, "/api/v1/concentration-risk/thresholds", Tenant(api::risk::change_thresholds))
+        .shows(&THRESHOLDS)
         .needs(Write)
         .takes(&THRESHOLD_PATCH)
         .says("Change threshold settings."),
     v1(Get, "/api/v1/concentration-risk/providers", Tenant(api::provider::list))
+        .shows(&PROVIDER)
         .asks(api::provider::PARAMS)
         .gives(List)
         .keeps()
         .extension()
         .says("Providers in the register."),
     v1(Post, "/api/v1/concentration-risk/providers", Tenant(api::provider::create))
+        .shows(&PROVIDER)
         .needs(Write)
         .takes(&NEW_PROVIDER)
         .gives(Created)
         .extension()
         .says("Enter a provider in the register."),
     v1(Get, "/api/v1/concentration-risk/providers/{id}", Tenant(api::provider::show))
+        .shows(&PROVIDER)
         .keeps()
         .extension()
         .says("One provider."),
@@ -166,18 +210,21 @@ pub static ROUTES: &[Route] = &[
         .extension()
         .says("Delete a provider without arrangements."),
     v1(Get, "/api/v1/concentration-risk/arrangements", Tenant(api::arrangement::list))
+        .shows(&ARRANGEMENT)
         .asks(api::arrangement::PARAMS)
         .gives(List)
         .keeps()
         .extension()
         .says("Arrangements in the register."),
     v1(Post, "/api/v1/concentration-risk/arrangements", Tenant(api::arrangement::create))
+        .shows(&ARRANGEMENT)
         .needs(Write)
         .takes(&NEW_ARRANGEMENT)
         .gives(Created)
         .extension()
         .says("Enter an arrangement in the register."),
     v1(Get, "/api/v1/concentration-risk/arrangements/{id}", Tenant(api::arrangement::show))
+        .shows(&ARRANGEMENT)
         .keeps()
         .extension()
         .says("One arrangement."),
@@ -189,27 +236,33 @@ pub static ROUTES: &[Route] = &[
     // API v1: vulnerability scan, keys, webhooks, CRA reports
     v1(Get, "/api/v1/vulnerability-scan/latest", Platform(api::scan::latest))
         .asks(api::scan::PARAMS)
+        .shows(&SCAN)
         .says("The latest vulnerability scan."),
     v1(Post, "/api/v1/keys", Tenant(api::key::create))
+        .shows(&CREATED_KEY)
         .needs(ManageKeys)
         .takes(&NEW_KEY)
         .gives(Created)
         .says("Create an API key."),
     v1(Get, "/api/v1/webhooks", Tenant(api::webhook::list))
+        .shows(&WEBHOOK)
         .asks(api::webhook::PARAMS)
         .gives(List)
         .says("Webhooks."),
     v1(Post, "/api/v1/webhooks", Tenant(api::webhook::create))
+        .shows(&WEBHOOK)
         .needs(Write)
         .takes(&NEW_WEBHOOK)
         .gives(Created)
         .says("Create a webhook."),
-    v1(Get, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::show)).says("One webhook."),
+    v1(Get, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::show)).shows(&WEBHOOK).says("One webhook."),
     v1(Put, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::change))
+        .shows(&WEBHOOK)
         .needs(Write)
         .takes(&WEBHOOK_PATCH)
         .says("Change a webhook; absent fields keep their value."),
     v1(Patch, "/api/v1/webhooks/{webhook}", Tenant(api::webhook::change))
+        .shows(&WEBHOOK)
         .needs(Write)
         .takes(&WEBHOOK_PATCH)
         .says("Change a webhook."),
@@ -218,6 +271,7 @@ pub static ROUTES: &[Route] = &[
         .gives(Nothing)
         .says("Delete a webhook."),
     v1(Post, "/api/v1/webhooks/{webhook}/test", Tenant(api::webhook::test))
+        .shows(&DELIVERY)
         .needs(Write)
         .takes(&NOTHING)
         .optional_body()
@@ -225,11 +279,13 @@ pub static ROUTES: &[Route] = &[
         .extension()
         .says("Send a test message."),
     v1(Get, "/api/v1/webhooks/{webhook}/deliveries", Tenant(api::webhook::deliveries))
+        .shows(&DELIVERY)
         .asks(api::webhook::DELIVERY_PARAMS)
         .gives(List)
         .extension()
         .says("Deliveries of a webhook with every attempt, newest first."),
     v1(Post, "/api/v1/deliveries/{id}/replay", Tenant(api::webhook::replay))
+        .shows(&DELIVERY)
         .needs(Write)
         .takes(&NOTHING)
         .optional_body()
@@ -237,22 +293,25 @@ pub static ROUTES: &[Route] = &[
         .extension()
         .says("Send a delivery once more."),
     v1(Get, "/api/v1/cra/reports", Tenant(api::cra::list))
+        .shows(&CRA_REPORT)
         .asks(api::cra::PARAMS)
         .gives(List)
         .extension()
         .says("CRA reports."),
-    v1(Get, "/api/v1/cra/reports/{id}", Tenant(api::cra::show)).says("One CRA report."),
+    v1(Get, "/api/v1/cra/reports/{id}", Tenant(api::cra::show)).shows(&CRA_REPORT).says("One CRA report."),
     v1(Patch, "/api/v1/cra/reports/{id}", Tenant(api::cra::change))
+        .shows(&CRA_REPORT)
         .needs(Write)
         .takes(&CRA_REPORT_PATCH)
         .says("Change a CRA report, or move it."),
     // API v2
-    v2("/api/v2", AtStart(index::v2)).says("Index of API v2."),
+    v2("/api/v2", AtStart(index::v2)).shows(&index::V2_INDEX).says("Index of API v2."),
     v2("/api/v2/risk-register", Filtered(&RISK_REGISTER)).says("ICT risk register."),
     v2("/api/v2/vendor-scorecard", Filtered(&VENDOR_SCORECARD)).says("Vendor scorecard."),
     v2("/api/v2/incident-drills", Filtered(&INCIDENT_DRILLS)).says("Incident drill scenarios."),
     v2("/api/v2/gap-analysis", Filtered(&GAP_ANALYSIS)).says("Framework gap analysis."),
     v2("/api/v2/compliance-timeline", Platform(api_v2::timeline::list))
+        .shows(&SHOWN_MILESTONE)
         .asks(api_v2::timeline::PARAMS)
         .gives(List)
         .says("Compliance milestones."),
@@ -290,6 +349,7 @@ mod tests {
                 Tier::V1 => path.starts_with("/api/v1/"),
                 Tier::V2 => path == "/api/v2" || path.starts_with("/api/v2/"),
                 Tier::Public | Tier::Service => path.starts_with("/api") && !path.starts_with("/api/v"),
+                Tier::Page | Tier::Asset => false,
             };
             let exception = path == "/api/vendor-scorecard";
             assert!(fits || exception, "{path}");
@@ -349,6 +409,7 @@ mod tests {
                 | Handler::Shared(_)
                 | Handler::Tenant(_)
                 | Handler::Platform(_)
+                | Handler::Open(_)
                 | Handler::Later(_) => false,
             });
             assert!(reached, "{}", dataset.slug);

@@ -13,6 +13,7 @@ use crate::http::dispatch::House;
 use crate::http::route::Route;
 use crate::http::{server, tls};
 use crate::jobs::Clockwork;
+use crate::pages::SITE;
 use crate::store::ServerLock;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -53,10 +54,10 @@ impl Service {
         let address = listener.local_addr().map_err(|cause| Error::internal("reading the address", cause))?;
         config.listen = address;
         lower_to_what_the_system_allows(&mut config);
-        let app = App::open(config, clock, chance, routes.iter().map(Route::name).collect())?;
+        let app = App::open(config, clock, chance, names(routes))?;
         app.sync_timeline_at_start()?;
         before(&app)?;
-        let house = Arc::new(House::new(app, routes)?);
+        let house = Arc::new(House::new(app, routes, &SITE)?);
         let clockwork = Clockwork::start(Arc::clone(&house))?;
         let courier = Courier::start(Arc::clone(&house))?;
         let (stop, stopped) = oneshot::channel();
@@ -90,6 +91,11 @@ impl Service {
         drop(self.lock);
         served.and(saved).and(closed)
     }
+}
+
+/// What each row is counted and logged under.
+fn names(routes: &'static [Route]) -> Vec<String> {
+    routes.iter().chain(SITE.pages).map(Route::name).collect()
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, Error> {

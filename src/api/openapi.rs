@@ -1,20 +1,37 @@
-//! The OpenAPI 3.1 document, read from the table.
+//! The OpenAPI 3.1 document, read from the table, the forms and the shapes.
 
 use crate::app::PLATFORM_VERSION;
-use crate::domain::form::{Field, Form, Kind};
 use crate::domain::limit::Rules;
-use crate::domain::query::{Param, ParamKind};
+use crate::domain::query::Param;
 use crate::error::Error;
-use crate::http::route::{Credentials, Gives, Made, Makings, Route, Tier};
-use crate::limiter::{LimitClass, Limits};
+use crate::http::describe::schema::{Schemas, param_schema};
+use crate::http::describe::{answer, failure, operation_id, success_text};
+use crate::http::route::{Credentials, Gives, Made, Makings, Route, Tier, Verb};
+use crate::limiter::LimitClass;
+use crate::shape::{Is, Shape, Shown, list, text};
 use serde_json::{Map, Value, json};
+
+/// The document itself, as far as a schema of ours says.
+pub static DOCUMENT: Shape = Shape {
+    name: "OpenApiDocument",
+    fields: &[
+        text("openapi"),
+        Shown::new("info", Is::Anything),
+        list("servers", &Is::Anything),
+        list("tags", &Is::Anything),
+        Shown::new("externalDocs", Is::Anything),
+        Shown::new("paths", Is::Anything),
+        Shown::new("components", Is::Anything),
+    ],
+};
 
 /// `GET /api/openapi.json`
 pub fn document(makings: &Makings) -> Result<Made, Error> {
     let mut paths = Map::new();
+    let mut schemas = Schemas::default();
     for route in makings.routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.verb.name().to_lowercase()] = operation(route, makings.limits);
+        path[route.verb.name().to_lowercase()] = operation(route, makings, &mut schemas)?;
     }
     let mut info = json!({
         "title": "Holdfast",
@@ -30,13 +47,15 @@ pub fn document(makings: &Makings) -> Result<Made, Error> {
         "openapi": "3.1.0",
         "info": info,
         "servers": [{ "url": makings.base_url }],
-        "tags": TIERS.map(|tier| json!({ "name": tier.title() })),
+        "tags": TIERS.map(|tier| json!({ "name": tier.title(), "description": tier.says() })),
+        "externalDocs": { "url": format!("{}/docs", makings.base_url), "description": "The same for people." },
         "paths": paths,
-        "components": components(makings.routes),
+        "components": components(schemas),
     })))
 }
 
-const TIERS: [Tier; 4] = [Tier::Public, Tier::Service, Tier::V1, Tier::V2];
+/// The tiers of the API, in the order of the table.
+pub const TIERS: [Tier; 4] = [Tier::Public, Tier::Service, Tier::V1, Tier::V2];
 
 const DESCRIPTION: &str = "Three tiers: public reference data without a key, API v1 for a tenant's own data, \
     and API v2 for lists with filters. Keys travel in headers only. Every error is a JSON object with the field \
@@ -51,19 +70,19 @@ fn contact_object(contact: &str) -> Value {
     }
 }
 
-fn operation(route: &Route, limits: Option<&Limits>) -> Value {
+fn operation(route: &Route, makings: &Makings, schemas: &mut Schemas) -> Result<Value, Error> {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.says,
         "tags": [route.tier.title()],
         "security": security(route.tier),
         "x-data-scope": route.handler.scope().name(),
-        "responses": responses(route),
+        "responses": responses(route, makings, schemas)?,
     });
     if let Some(permission) = route.needs {
         operation["x-permission"] = json!(permission.name());
     }
-    if let (Some(class), Some(limits)) = (route.tier.limit_class(), limits) {
+    if let (Some(class), Some(limits)) = (route.tier.limit_class(), makings.limits) {
         operation["x-rate-limit"] = rate_limit(class, limits.rules(class));
     }
     if route.extension {
@@ -72,24 +91,19 @@ fn operation(route: &Route, limits: Option<&Limits>) -> Value {
     if !route.handler.is_available() {
         operation["x-available"] = json!(false);
     }
-    let parameters: Vec<Value> =
-        path_parameter(route.path).into_iter().chain(route.asks.iter().map(parameter)).collect();
+    let parameters = parameters(route);
     if !parameters.is_empty() {
         operation["parameters"] = json!(parameters);
     }
     if let Some(form) = route.takes {
         operation["requestBody"] = json!({
             "required": !route.optional_body,
-            "content": { "application/json": { "schema": reference_to(form.name) } },
+            "content": { "application/json": {
+                "schema": schemas.of_form(form), "example": answer::body_example(form),
+            } },
         });
     }
-    operation
-}
-
-/// `GET /api/v1/dora/measures/{id}` is called `get_v1_dora_measures_id`.
-fn operation_id(route: &Route) -> String {
-    let words = route.path.trim_start_matches("/api").replace(['/', '-', '.'], "_").replace(['{', '}'], "");
-    format!("{}{}", route.verb.name().to_lowercase(), if words.is_empty() { "_index".into() } else { words })
+    Ok(operation)
 }
 
 fn security(tier: Tier) -> Value {
@@ -104,234 +118,112 @@ fn rate_limit(class: LimitClass, rules: &Rules) -> Value {
     json!({ "class": class.name(), "standard": rules.standard, "burst": rules.burst, "window_seconds": 60 })
 }
 
+fn parameters(route: &Route) -> Vec<Value> {
+    let mut parameters: Vec<Value> = path_parameter(route.path).into_iter().collect();
+    parameters.extend(route.asks.iter().map(parameter));
+    if route.once {
+        parameters.push(json!({
+            "name": "Idempotency-Key", "in": "header",
+            "description": "The same key with the same body within a day is one request; with another body a 422.",
+            "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$" },
+        }));
+    }
+    parameters
+}
+
 fn path_parameter(path: &str) -> Option<Value> {
     let name = path.split_once('{')?.1.split_once('}')?.0;
-    Some(json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+    Some(json!({
+        "name": name, "in": "path", "required": true, "description": "The object's identifier.",
+        "schema": { "type": "string", "minLength": 1 },
+    }))
 }
 
 fn parameter(param: &Param) -> Value {
-    let schema = match param.kind {
-        ParamKind::Limit => json!({ "type": "integer", "minimum": 1, "default": 50 }),
-        ParamKind::Offset => json!({ "type": "integer", "minimum": 0, "default": 0 }),
-        ParamKind::Text { max_chars } => json!({ "type": "string", "maxLength": max_chars }),
-        ParamKind::Choice(of) => json!({ "type": "string", "enum": of }),
-        ParamKind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-    };
-    json!({ "name": param.name, "in": "query", "description": param.says, "schema": schema })
+    json!({ "name": param.name, "in": "query", "description": param.says, "schema": param_schema(param) })
 }
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &Route, makings: &Makings, schemas: &mut Schemas) -> Result<Value, Error> {
     let mut responses = Map::new();
-    let success = route.gives.status().to_string();
-    let content = match route.gives {
-        Gives::Nothing => None,
-        Gives::Csv => Some(json!({ "text/csv": { "schema": { "type": "string" } } })),
-        Gives::Item | Gives::List | Gives::Created | Gives::CreatedOrShown => {
-            Some(json!({ "application/json": { "schema": success_schema(route) } }))
+    let mut answer = json!({ "description": success_text(route), "headers": headers(route) });
+    match route.gives {
+        Gives::Nothing => {}
+        Gives::Csv => answer["content"] = json!({ "text/csv": { "schema": { "type": "string" } } }),
+        Gives::Item | Gives::List | Gives::All | Gives::Created | Gives::CreatedOrShown => {
+            let mut content = json!({ "schema": answer::schema(route, schemas) });
+            if let Some(example) = answer::example(route, makings)? {
+                content["example"] = example;
+            }
+            answer["content"] = json!({ "application/json": content });
         }
-    };
-    let mut answer = json!({ "description": "Success." });
-    if let Some(content) = content {
-        answer["content"] = content;
     }
     if let Some(status) = route.gives.also() {
-        responses.insert(status.to_string(), answer.clone());
+        let mut shown = answer.clone();
+        shown["description"] = json!("The answer to a question what would be; nothing is stored.");
+        if let Some(headers) = shown["headers"].as_object_mut() {
+            headers.shift_remove("Location");
+        }
+        responses.insert(status.to_string(), shown);
     }
-    responses.insert(success, answer);
-    for (status, name) in error_responses(route) {
-        responses.insert(status.into(), json!({ "$ref": format!("#/components/responses/{name}") }));
+    // A service that is down says so with another status and the same record.
+    if route.shows.is_some_and(|shape| std::ptr::eq(shape, &super::ops::HEALTH)) {
+        responses.insert("503".into(), answer.clone());
     }
-    Value::Object(responses)
+    responses.insert(route.gives.status().to_string(), answer);
+    for failure in failure::failures(route) {
+        let way = format!("#/components/responses/{}", failure.name);
+        responses.insert(failure.status.into(), json!({ "$ref": way }));
+    }
+    responses.sort_keys();
+    Ok(Value::Object(responses))
 }
 
-fn success_schema(route: &Route) -> Value {
-    match (route.tier, route.gives) {
-        (_, Gives::List) => reference_to("List"),
-        (Tier::V1, _) => reference_to("Item"),
-        (Tier::Public, _) if route.path == "/api/stats" => reference_to("Statistics"),
-        (Tier::Public | Tier::Service | Tier::V2, _) => json!({ "type": "object" }),
+fn headers(route: &Route) -> Value {
+    let mut names = vec!["X-Request-Id"];
+    if route.verb == Verb::Get && route.tier != Tier::Service {
+        names.push("ETag");
     }
+    if matches!(route.gives, Gives::Created | Gives::CreatedOrShown)
+        && route.shows.is_some_and(|shape| shape.name != "CreatedKey")
+    {
+        names.push("Location");
+    }
+    if route.tier == Tier::V1 {
+        names.push("X-API-Version");
+    }
+    if route.tier.limit_class().is_some() {
+        names.extend(["RateLimit", "RateLimit-Policy"]);
+    }
+    let refer = |name: &&str| ((*name).to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }));
+    Value::Object(names.iter().map(refer).collect())
 }
 
-fn error_responses(route: &Route) -> Vec<(&'static str, &'static str)> {
-    let mut errors = Vec::new();
-    if route.tier.credentials() != Credentials::None {
-        errors.extend([
-            ("401", "NoKey"),
-            ("403", "NotAllowed"),
-            ("404", "NotFound"),
-            ("422", "Invalid"),
-            ("429", "TooMany"),
-        ]);
+fn components(mut schemas: Schemas) -> Value {
+    for (name, schema) in failure::schemas() {
+        schemas.0.insert(name.into(), schema);
     }
-    if route.takes.is_some() {
-        errors.push(("413", "TooLarge"));
-    }
-    errors.push(("500", "Internal"));
-    if !route.handler.is_available() {
-        errors.push(("501", "NotYet"));
-    }
-    errors
-}
-
-fn components(routes: &[Route]) -> Value {
-    let mut schemas = Map::new();
-    for form in routes.iter().filter_map(|route| route.takes) {
-        schemas.entry(form.name).or_insert_with(|| form_schema(form));
-    }
-    for (name, schema) in shared_schemas() {
-        schemas.insert(name.into(), schema);
-    }
+    let responses: Map<String, Value> =
+        failure::ERRORS.iter().map(|error| (error.name.into(), failure::response(error))).collect();
     json!({
         "securitySchemes": {
             "bearer": { "type": "http", "scheme": "bearer", "description": "An API key: `hfast_` and 38 characters." },
             "apiKey": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same key; API v1 only." },
         },
-        "schemas": schemas,
-        "responses": {
-            "NoKey": error_response("No key, or none that counts.", "Error"),
-            "NotAllowed": error_response("The key lacks the permission.", "Error"),
-            "NotFound": error_response("It does not exist for this caller.", "Error"),
-            "TooLarge": error_response("The body is larger than 256 KiB.", "Error"),
-            "Invalid": error_response("The request does not fit; every fault is named.", "ValidationError"),
-            "TooMany": error_response("The rate limit was hit.", "RateLimitError"),
-            "Internal": error_response("The server is at fault.", "Error"),
-            "NotYet": error_response("This build has no code for the route yet.", "Error"),
-        },
+        "schemas": schemas.0,
+        "responses": responses,
+        "headers": header_components(),
     })
 }
 
-fn shared_schemas() -> Vec<(&'static str, Value)> {
-    let text = json!({ "type": "string" });
-    let count = json!({ "type": "integer", "minimum": 0 });
-    vec![
-        ("Error", json!({ "type": "object", "required": ["error"], "properties": { "error": text } })),
-        (
-            "ValidationError",
-            json!({
-                "type": "object", "required": ["error", "fields"],
-                "properties": { "error": text, "fields": { "type": "object", "additionalProperties": text } },
-            }),
-        ),
-        (
-            "RateLimitError",
-            json!({
-                "type": "object", "required": ["error", "limit", "window", "retry_after"],
-                "properties": {
-                    "error": text, "limit": { "type": "integer" }, "window": { "type": "string", "pattern": "^[0-9]+s$" },
-                    "retry_after": { "type": "integer", "minimum": 1, "description": "Seconds to wait." },
-                },
-            }),
-        ),
-        (
-            "Item",
-            json!({
-                "type": "object", "required": ["data", "meta"],
-                "properties": { "data": {}, "meta": { "type": "object", "required": ["version"], "properties": { "version": text } } },
-            }),
-        ),
-        (
-            "List",
-            json!({
-                "type": "object", "required": ["data", "meta"],
-                "properties": {
-                    "data": { "type": "array", "items": { "type": "object" } },
-                    "meta": {
-                        "type": "object", "required": ["count", "total", "limit", "offset", "version"],
-                        "properties": { "count": count, "total": count, "limit": count, "offset": count, "version": text },
-                    },
-                },
-            }),
-        ),
-        (
-            "Statistics",
-            json!({
-                "type": "object",
-                "required": ["modules", "measures", "evidence", "radar_signals", "routes_count", "platform_version"],
-                "properties": {
-                    "modules": count, "measures": count, "evidence": count, "radar_signals": count,
-                    "routes_count": count, "platform_version": text,
-                },
-            }),
-        ),
-    ]
-}
-
-fn error_response(description: &str, schema: &str) -> Value {
-    json!({ "description": description, "content": { "application/json": { "schema": reference_to(schema) } } })
-}
-
-fn reference_to(schema: &str) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{schema}") })
-}
-
-fn form_schema(form: &Form) -> Value {
-    let mut properties = Map::new();
-    for field in form.fields {
-        properties.insert(field.name.into(), field_schema(field));
-    }
-    for name in form.read_only {
-        properties.insert(
-            (*name).into(),
-            json!({ "readOnly": true, "description": "Shown, never set: ignored in a write." }),
-        );
-    }
-    let required: Vec<&str> =
-        form.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
-}
-
-fn field_schema(field: &Field) -> Value {
-    let kind = |name: &str| if field.nullable { json!([name, "null"]) } else { json!(name) };
-    let mut schema = match field.kind {
-        Kind::Text { max_chars } => json!({ "type": kind("string"), "maxLength": max_chars }),
-        Kind::Uri { max_chars } => json!({ "type": kind("string"), "format": "uri", "maxLength": max_chars }),
-        Kind::Integer { min, max } => json!({ "type": kind("integer"), "minimum": min, "maximum": max }),
-        Kind::Switch if field.nullable => json!({ "enum": [true, false, 0, 1, "0", "1", null] }),
-        Kind::Switch => json!({ "enum": [true, false, 0, 1, "0", "1"] }),
-        Kind::Choice(of) => {
-            let mut words: Vec<Value> = of.iter().map(|word| json!(word)).collect();
-            words.extend(field.nullable.then_some(Value::Null));
-            json!({ "enum": words })
-        }
-        Kind::Codes(of) => json!({
-            "type": "array", "uniqueItems": true, "items": { "type": "string", "enum": of },
-        }),
-        Kind::Number { min, max } => json!({ "type": kind("number"), "minimum": min, "maximum": max }),
-        Kind::Day => json!({ "type": kind("string"), "format": "date" }),
-        Kind::Time => json!({ "type": kind("string"), "format": "date-time" }),
-        Kind::Texts { max_items, max_chars } => json!({
-            "type": kind("array"), "maxItems": max_items, "uniqueItems": true,
-            "items": { "type": "string", "minLength": 1, "maxLength": max_chars },
-        }),
-        Kind::Capitals { chars, digits } => {
-            let letters = if digits { "A-Z0-9" } else { "A-Z" };
-            json!({ "type": kind("string"), "pattern": format!("^[{letters}]{{{chars}}}$") })
-        }
-        Kind::Record(of) => {
-            let mut schema = form_schema(of);
-            schema["type"] = kind("object");
-            schema
-        }
-        Kind::Records { of, max_items } => {
-            json!({ "type": kind("array"), "maxItems": max_items, "items": form_schema(of) })
-        }
-        Kind::Shaped { pattern, .. } => json!({ "type": kind("string"), "pattern": pattern }),
-        Kind::Keyed { of, max_items, .. } => json!({
-            "type": kind("array"), "maxItems": max_items, "items": form_schema(of),
-        }),
-        Kind::Choices(of) => json!({
-            "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string", "enum": of },
-        }),
-    };
-    if matches!(field.kind, Kind::Text { .. }) && field.is_never_blank() {
-        schema["minLength"] = json!(1);
-        schema["pattern"] = json!("\\S");
-    }
-    schema["description"] = json!(field.says);
-    schema
+fn header_components() -> Value {
+    let text = |says: &str, required: bool| json!({ "description": says, "required": required, "schema": { "type": "string" } });
+    json!({
+        "X-Request-Id": text("The request's name in the log; your own, if it is 1 to 64 of letters, digits, `.`, `_`, `-`.", true),
+        "ETag": text("Send it as `If-None-Match` to get 304 while nothing has changed.", true),
+        "Location": text("The address of the new object.", true),
+        "X-API-Version": text("The version of the v1 contract.", true),
+        "RateLimit": text("What is left, and when there is more; absent with limits off.", false),
+        "RateLimit-Policy": text("The limits in force; absent with limits off.", false),
+        "Retry-After": { "description": "Seconds to wait.", "required": true, "schema": { "type": "integer", "minimum": 1 } },
+    })
 }

@@ -3,8 +3,38 @@
 use crate::app::{App, PLATFORM_VERSION};
 use crate::clock::rfc3339;
 use crate::http::{Answer, Reply};
+use crate::shape::{self, Is, Shape, Shown, flag, list, percent, text, whole, word};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
+
+/// Health, as it is shown.
+pub static HEALTH: Shape = Shape {
+    name: "Health",
+    fields: &[
+        word("status", &["ok", "degraded", "down"]),
+        text("version").such_as(r#""0.1.0""#),
+        whole("uptime_seconds").such_as("86400"),
+        Shown::new("checks", Is::Keyed(&Is::Word(&["ok", "failed"]))).says("Each check by its name."),
+    ],
+};
+/// A sign of life, as it is shown.
+pub static ALIVE: Shape = Shape { name: "Alive", fields: &[word("status", &["ok"])] };
+/// The answer to a ping, as it is shown.
+pub static PONG: Shape = Shape { name: "Pong", fields: &[flag("pong"), shape::time("time")] };
+/// The rate of errors, as it is shown.
+pub static ERROR_RATE: Shape = Shape {
+    name: "ErrorRate",
+    fields: &[whole("window_seconds").such_as("3600"), list("routes", &Is::Record(&ROUTE_ERRORS))],
+};
+static ROUTE_ERRORS: Shape = Shape {
+    name: "RouteErrors",
+    fields: &[
+        text("route").such_as(r#""GET /api/v1/findings""#),
+        whole("requests").such_as("1200"),
+        whole("errors").such_as("0"),
+        percent("rate_pct").such_as("0.0"),
+    ],
+};
 
 /// `GET /api/healthz`: the process is alive and its loop turns. It touches nothing else.
 pub fn healthz(_: &App) -> Answer {

@@ -3,7 +3,43 @@
 use crate::app::PLATFORM_VERSION;
 use crate::error::Error;
 use crate::http::route::{Made, Makings, Route};
+pub use crate::reference::belongs;
+use crate::shape::{Is, Shape, Shown, flag, list, record, text, whole, word};
 use serde_json::{Value, json};
+
+/// Platform statistics, as they are shown.
+pub static STATISTICS: Shape = Shape {
+    name: "Statistics",
+    fields: &[
+        whole("modules"),
+        whole("measures"),
+        whole("evidence"),
+        whole("radar_signals"),
+        whole("routes_count"),
+        text("platform_version"),
+    ],
+};
+/// The overview of modules, as it is shown.
+pub static MODULES: Shape =
+    Shape { name: "Modules", fields: &[list("data", &Is::Record(&MODULE)), record("meta", &MODULES_META)] };
+static MODULE: Shape = Shape {
+    name: "Module",
+    fields: &[
+        text("id"),
+        text("name"),
+        text("description"),
+        word("status", &["available", "partial", "planned"]),
+        whole("routes_count"),
+        whole("routes_available"),
+        list("routes", &Is::Record(&MODULE_ROUTE)),
+    ],
+};
+static MODULE_ROUTE: Shape =
+    Shape { name: "ModuleRoute", fields: &[text("method"), text("path"), text("tier"), flag("available")] };
+static MODULES_META: Shape = Shape {
+    name: "ModulesMeta",
+    fields: &[whole("count"), text("version"), Shown::new("updated_on", Is::Day)],
+};
 
 /// `GET /api/stats`: the bare record of the specification.
 pub fn stats(makings: &Makings) -> Result<Made, Error> {
@@ -57,15 +93,5 @@ fn route_entry(route: &Route) -> Value {
         "path": route.path,
         "tier": route.tier.title(),
         "available": route.handler.is_available(),
-    })
-}
-
-/// A path belongs to a module by the module's longest match: itself or a folder above it. The three
-/// bare indexes belong to nothing but their own name.
-pub fn belongs(path: &str, beginnings: &[String]) -> bool {
-    beginnings.iter().any(|beginning| {
-        let rest = path.strip_prefix(beginning.as_str());
-        let is_index = matches!(beginning.as_str(), "/api" | "/api/v2");
-        rest.is_some_and(|rest| rest.is_empty() || (!is_index && rest.starts_with('/')))
     })
 }

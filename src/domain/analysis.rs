@@ -9,6 +9,7 @@ use super::day::{Day, as_time};
 use super::provider::Provider;
 use super::risk::{Basis, Dimension, Thresholds, breaches, one_decimal};
 use crate::error::Faults;
+use crate::shape::{self, Is, Shape, Shown, flag, list, percent, record, text, whole, word};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -49,6 +50,71 @@ pub struct Analysis {
     pub single_points_of_failure: Vec<SinglePoint>,
     pub dimensions: BTreeMap<Dimension, Concentration>,
 }
+
+/// An analysis, as it is shown.
+pub static ANALYSIS: Shape = Shape {
+    name: "Analysis",
+    fields: &[
+        shape::id("anl").nullable().says("Its identifier; null for a question what would be."),
+        word("basis", Basis::NAMES).says("What an arrangement weighs by."),
+        shape::time("analysed_at").says("When."),
+        Shown::new("next_review_on", Is::Day).says("When the next review is due."),
+        whole("arrangement_count").such_as("25"),
+        whole("provider_count").says("Providers with at least one of these arrangements.").such_as("12"),
+        whole("breach_count").says("Shares over their threshold.").such_as("2"),
+        percent("unknown_pct").says("Arrangements that lack something the analysis looks at.").such_as("4.0"),
+        percent("without_exit_plan_pct").says("Arrangements without an exit plan, or of which nobody knows."),
+        list("single_points_of_failure", &Is::Record(&SINGLE_POINT))
+            .says("Critical functions that hang on one provider."),
+        record("dimensions", &DIMENSIONS).says("The shares, one object a dimension."),
+    ],
+};
+
+static DIMENSIONS: Shape = Shape {
+    name: "Dimensions",
+    fields: &[
+        record("provider", &CONCENTRATION).says("By provider, or its group."),
+        record("sector", &CONCENTRATION).says("By the provider's sector."),
+        record("regional", &CONCENTRATION).says("By region of processing."),
+        record("technology", &CONCENTRATION).says("By technology."),
+    ],
+};
+
+static CONCENTRATION: Shape = Shape {
+    name: "Concentration",
+    fields: &[
+        whole("threshold_pct").says("The largest share that is borne.").such_as("30"),
+        whole("hhi").says("The Herfindahl-Hirschman index, 0 to 10000.").such_as("2314"),
+        percent("top_share_pct").says("The largest share.").such_as("43.8"),
+        flag("breached").says("Whether that is over the threshold."),
+        percent("unknown_pct")
+            .says("Arrangements that lack what this dimension is computed from.")
+            .such_as("0.0"),
+        list("shares", &Is::Record(&SHARE)).says("The shares, largest first."),
+    ],
+};
+
+static SHARE: Shape = Shape {
+    name: "Share",
+    fields: &[
+        text("name").such_as(r#""Nordlicht Cloud GmbH""#),
+        percent("share_pct").such_as("43.8"),
+        whole("arrangements").such_as("7"),
+        whole("critical_arrangements"),
+    ],
+};
+
+static SINGLE_POINT: Shape = Shape {
+    name: "SinglePoint",
+    fields: &[
+        text("function").nullable().says("The business function; null where the arrangement names none."),
+        text("provider").such_as(r#""Nordlicht Cloud GmbH""#),
+        list("services", &Is::Text),
+        word("substitutability", Substitutability::NAMES).nullable().says("The worst of its arrangements."),
+        flag("exit_plan").says("Whether each of them has an exit plan."),
+        list("arrangement_ids", &Is::Text),
+    ],
+};
 
 /// One dimension of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,6 +5,7 @@
 
 use super::day::as_time;
 use super::form::{Field, Form, Values, capitals, choice, number, switch, text};
+use crate::shape::{CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id};
 use serde::Serialize;
 
 words! {
@@ -53,20 +54,48 @@ pub struct Arrangement {
 /// The largest cost of a year, in euros.
 const COST_MAX: f64 = 1e12;
 
-const PROVIDER_ID: Field = text("provider_id", 64).says("The provider it is with.");
-const PROVIDER: Field = text("provider", 255).nullable().says("The provider's name, instead of its id.");
-const SERVICE: Field = text("service", 255).says("What is bought.");
-const FUNCTION: Field = text("function", 255).nullable().says("The business function that needs it.");
+const PROVIDER_ID: Field =
+    text("provider_id", 64).says("The provider it is with.").such_as(r#""prv_01K9Z3T7Q4W8XE5RB2N6MHVC0D""#);
+const PROVIDER: Field =
+    text("provider", 255).nullable().says("The provider's name, instead of its id.").such_as("null");
+const SERVICE: Field = text("service", 255).says("What is bought.").such_as(r#""Managed database""#);
+const FUNCTION: Field =
+    text("function", 255).nullable().says("The business function that needs it.").such_as(r#""Payments""#);
 const CRITICALITY: Field = choice("criticality", Criticality::NAMES).says("How much depends on it.");
-const TECHNOLOGY: Field = text("technology", 255).nullable().says("The technology it stands on.");
-const COUNTRY: Field =
-    capitals("country", 2, false).nullable().says("The country of processing, two capital letters.");
-const REGION: Field = text("region", 255).nullable().says("The region of processing.");
-const COST: Field = number("annual_cost_eur", 0.0, COST_MAX).nullable().says("What a year of it costs.");
+const TECHNOLOGY: Field =
+    text("technology", 255).nullable().says("The technology it stands on.").such_as(r#""PostgreSQL""#);
+const COUNTRY: Field = capitals("country", 2, false)
+    .nullable()
+    .says("The country of processing, two capital letters.")
+    .such_as(r#""DE""#);
+const REGION: Field = text("region", 255).nullable().says("The region of processing.").such_as(r#""EU""#);
+const COST: Field =
+    number("annual_cost_eur", 0.0, COST_MAX).nullable().says("What a year of it costs.").such_as("48000");
 const SUBSTITUTABILITY: Field =
     choice("substitutability", Substitutability::NAMES).nullable().says("How well it could be replaced.");
 const EXIT_PLAN: Field = switch("exit_plan").nullable().says("Whether there is a plan to leave it.");
 const SHOWN: &[&str] = &["id", "external_id", "created_at", "updated_at"];
+
+/// An arrangement, as it is shown.
+pub static ARRANGEMENT: Shape = Shape {
+    name: "Arrangement",
+    fields: &[
+        id("arr"),
+        EXTERNAL_ID,
+        PROVIDER_ID.shown(),
+        SERVICE.shown(),
+        FUNCTION.shown(),
+        CRITICALITY.shown(),
+        TECHNOLOGY.shown(),
+        COUNTRY.shown(),
+        REGION.shown(),
+        COST.shown(),
+        SUBSTITUTABILITY.shown(),
+        EXIT_PLAN.shown(),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
 
 /// The body of `POST /api/v1/concentration-risk/arrangements`.
 pub static NEW_ARRANGEMENT: Form = Form {

@@ -2,6 +2,7 @@
 
 use super::cra::{Kind, Severity, Stage, Status};
 use super::form::{Field, Form, choice, codes, keyed, number, shaped, text, time};
+use crate::shape::{CREATED_AT, EXTERNAL_ID, Is, Shape, Shown, UPDATED_AT, flag, id, list, record, word};
 
 /// The member states of the European Union, ISO 3166-1 alpha-2.
 pub const MEMBER_STATES: &[&str] = &[
@@ -13,12 +14,17 @@ pub const MEMBER_STATES: &[&str] = &[
 const SUBMISSIONS_MAX: usize = Stage::ALL.len();
 
 const KIND: Field = choice("kind", Kind::NAMES).says("What the report is about.");
-const TITLE: Field = text("title", 255).says("What it is about, in one line.");
-const PRODUCT: Field = text("product_name", 255).says("The product with digital elements.");
-const VERSION: Field = text("product_version", 255).nullable().says("The product's affected versions.");
+const TITLE: Field = text("title", 255)
+    .says("What it is about, in one line.")
+    .such_as(r#""Remote code execution in the payment app""#);
+const PRODUCT: Field =
+    text("product_name", 255).says("The product with digital elements.").such_as(r#""Altmoor Pay""#);
+const VERSION: Field =
+    text("product_version", 255).nullable().says("The product's affected versions.").such_as(r#""4.2""#);
 const CVE: Field = shaped("cve_id", is_cve_id, "CVE-2026-12345", "^CVE-[0-9]{4}-[0-9]{4,19}$")
     .nullable()
-    .says("The vulnerability's CVE identifier.");
+    .says("The vulnerability's CVE identifier.")
+    .such_as(r#""CVE-2026-12345""#);
 const SEVERITY: Field = choice("severity", Severity::NAMES).nullable().says("How bad it is.");
 const CVSS: Field = number("cvss_score", 0.0, 10.0).nullable().says("The vulnerability's CVSS score.");
 const STATUS: Field =
@@ -30,7 +36,8 @@ const MEASURE: Field = time("corrective_measure_at")
 const WARNED: Field = time("early_warning_sent_at").nullable().says("Stamped by the move if not given.");
 const NOTIFIED: Field = time("notification_sent_at").nullable().says("Stamped by the move if not given.");
 const REPORTED: Field = time("final_report_sent_at").nullable().says("Stamped by the move if not given.");
-const STATES: Field = codes("member_states", MEMBER_STATES).says("Where the product is available.");
+const STATES: Field =
+    codes("member_states", MEMBER_STATES).says("Where the product is available.").such_as(r#"["DE", "AT"]"#);
 const SUMMARY: Field = text("summary", 20_000).nullable().says("What happened, severity and impact.");
 const CAUSE: Field = text("root_cause", 20_000).nullable().says("Threat type or root cause.");
 const MITIGATION: Field = text("mitigation", 20_000).nullable().says("Measures taken and under way.");
@@ -49,6 +56,59 @@ const SHOWN: &[&str] = &[
     "created_at",
     "updated_at",
 ];
+
+const DUE: &str = "When it is due; null while no clock runs.";
+
+/// A CRA report, as it is shown.
+pub static CRA_REPORT: Shape = Shape {
+    name: "CraReport",
+    fields: &[
+        id("cra"),
+        EXTERNAL_ID,
+        KIND.shown(),
+        TITLE.shown(),
+        PRODUCT.shown(),
+        VERSION.shown(),
+        CVE.shown(),
+        SEVERITY.shown(),
+        CVSS.shown(),
+        STATUS.shown(),
+        AWARE.shown(),
+        crate::shape::time("early_warning_due_at").nullable().says(DUE),
+        crate::shape::time("notification_due_at").nullable().says(DUE),
+        crate::shape::time("final_report_due_at").nullable().says(DUE),
+        WARNED.shown(),
+        NOTIFIED.shown(),
+        REPORTED.shown(),
+        MEASURE.shown(),
+        STATES.shown(),
+        SUMMARY.shown(),
+        CAUSE.shown(),
+        MITIGATION.shown(),
+        GUIDANCE.shown(),
+        list("submissions", &Is::Record(&SUBMITTED)).says(SUBMISSIONS.says),
+        record("next_deadline", &NEXT_DEADLINE).nullable().says("The next clock that runs."),
+        flag("overdue").says("Whether that has run out."),
+        Shown::new("late_stages", Is::Words(Stage::NAMES)).says("Stages that are, or were, late."),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
+
+static SUBMITTED: Shape = Shape {
+    name: "Submitted",
+    fields: &[
+        SUBMISSION.fields[0].shown(),
+        SUBMISSION.fields[1].shown(),
+        SUBMISSION.fields[2].shown(),
+        SUBMISSION.fields[3].shown(),
+    ],
+};
+
+static NEXT_DEADLINE: Shape = Shape {
+    name: "NextDeadline",
+    fields: &[word("stage", Stage::NAMES).says("What is due."), crate::shape::time("due_at").says("When.")],
+};
 
 /// One entry of `submissions`.
 pub static SUBMISSION: Form = Form {

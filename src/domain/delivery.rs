@@ -4,6 +4,7 @@
 //! destination refuses it to the end.
 
 use super::day::{as_optional_time, as_time};
+use crate::shape::{self, Is, Shape};
 use serde::Serialize;
 
 words! {
@@ -120,6 +121,33 @@ pub struct Delivery {
     pub created_at: i64,
     pub log: Vec<Attempt>,
 }
+
+/// What an answer with a delivery holds.
+pub static DELIVERY: Shape = Shape {
+    name: "Delivery",
+    fields: &[
+        shape::id("dlv"),
+        shape::text("webhook_id").says("The webhook it goes to."),
+        shape::text("event_id").nullable().says("The event it tells of; null for a test."),
+        shape::text("event").nullable().says("That event's name.").such_as("\"finding.created\""),
+        shape::word("state", State::NAMES).says("Where it stands."),
+        shape::whole("attempts").says("How often it was tried."),
+        shape::time("next_attempt_at").nullable().says("When it is tried next, while it waits."),
+        shape::CREATED_AT,
+        shape::list("log", &Is::Record(&ATTEMPT)).says("Every try, the first one first."),
+    ],
+};
+
+static ATTEMPT: Shape = Shape {
+    name: "DeliveryAttempt",
+    fields: &[
+        shape::whole("attempt").says("Its number."),
+        shape::time("at").says("When it began."),
+        shape::word("outcome", Outcome::NAMES).says("How it ended."),
+        shape::whole("http_status").nullable().says("What the receiver answered, if it did."),
+        shape::whole("duration_ms").says("How long it took."),
+    ],
+};
 
 /// One try, as the log shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

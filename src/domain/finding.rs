@@ -8,6 +8,7 @@ use super::day::{Day, as_optional_time, as_time};
 use super::form::{Field, Form, Values, choice, codes, day, text, time};
 use super::measure::MEASURE_IDS;
 use crate::error::Faults;
+use crate::shape::{self, CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id};
 use serde::Serialize;
 
 words! {
@@ -87,21 +88,58 @@ pub struct Finding {
     pub updated_at: i64,
 }
 
-const PROGRAMME_ID: Field = text("programme_id", 64).nullable().says("The programme it belongs to.");
-const TEST_CASE_ID: Field = text("test_case_id", 64).nullable().says("The test case that found it.");
-const TITLE: Field = text("title", 255).says("What is wrong, in one line.");
-const DESCRIPTION: Field = text("description", 20_000).nullable().says("What is wrong, at length.");
-const SEVERITY: Field = choice("severity", Severity::NAMES).says("How bad it is.");
+const PROGRAMME_ID: Field =
+    text("programme_id", 64).nullable().says("The programme it belongs to.").such_as("null");
+const TEST_CASE_ID: Field =
+    text("test_case_id", 64).nullable().says("The test case that found it.").such_as("null");
+const TITLE: Field = text("title", 255)
+    .says("What is wrong, in one line.")
+    .such_as(r#""Backups are not kept apart from the network""#);
+const DESCRIPTION: Field =
+    text("description", 20_000).nullable().says("What is wrong, at length.").such_as("null");
+const SEVERITY: Field = choice("severity", Severity::NAMES).says("How bad it is.").such_as(r#""high""#);
 const STATUS: Field =
     choice("status", Status::NAMES).says("Where it stands; only the allowed moves are taken.");
-const OWNER: Field = text("owner", 255).nullable().says("Who sees to it.");
+const OWNER: Field = text("owner", 255).nullable().says("Who sees to it.").such_as(r#""IT operations""#);
 const DETECTED_ON: Field = day("detected_on").says("When it was found; today if not given.");
-const DUE_ON: Field = day("due_on").nullable().says("When it has to be done; by severity if not given.");
-const REMEDIATION: Field = text("remediation", 20_000).nullable().says("What is to be done.");
-const MEASURES: Field = codes("measure_ids", MEASURE_IDS).says("DORA measures that it touches.");
-const REASON: Field = text("acceptance_reason", 2_000).nullable().says("Why the risk is accepted.");
-const EXPIRES: Field = day("acceptance_expires_on").nullable().says("Until when the risk is accepted.");
+const DUE_ON: Field = day("due_on")
+    .nullable()
+    .says("When it has to be done; by severity if not given.")
+    .such_as(r#""2026-12-15""#);
+const REMEDIATION: Field =
+    text("remediation", 20_000).nullable().says("What is to be done.").such_as(r#""Keep one copy offline""#);
+const MEASURES: Field =
+    codes("measure_ids", MEASURE_IDS).says("DORA measures that it touches.").such_as(r#"["DORA-12-01"]"#);
+const REASON: Field =
+    text("acceptance_reason", 2_000).nullable().says("Why the risk is accepted.").such_as("null");
+const EXPIRES: Field =
+    day("acceptance_expires_on").nullable().says("Until when the risk is accepted.").such_as("null");
 const SHOWN: &[&str] = &["id", "external_id", "closed_at", "created_at", "updated_at"];
+
+/// A finding, as it is shown.
+pub static FINDING: Shape = Shape {
+    name: "Finding",
+    fields: &[
+        id("fnd"),
+        EXTERNAL_ID,
+        PROGRAMME_ID.shown(),
+        TEST_CASE_ID.shown(),
+        TITLE.shown(),
+        DESCRIPTION.shown(),
+        SEVERITY.shown(),
+        STATUS.shown(),
+        OWNER.shown(),
+        DETECTED_ON.shown(),
+        DUE_ON.shown(),
+        REMEDIATION.shown(),
+        MEASURES.shown(),
+        REASON.shown(),
+        EXPIRES.shown(),
+        shape::time("closed_at").nullable().says("When it was closed.").such_as("null"),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
 
 /// The body of `POST /api/v1/findings`.
 pub static NEW_FINDING: Form = Form {

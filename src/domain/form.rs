@@ -35,6 +35,8 @@ pub struct Field {
     pub nullable: bool,
     /// One sentence for people.
     pub says: &'static str,
+    /// A value as it may look, in JSON; empty where the kind tells enough.
+    pub such_as: &'static str,
 }
 
 /// Type and bounds of a field.
@@ -206,7 +208,7 @@ pub const fn keyed(name: &'static str, of: &'static Form, key: &'static str, max
 
 impl Field {
     const fn new(name: &'static str, kind: Kind) -> Field {
-        Field { name, kind, required: false, nullable: false, says: "" }
+        Field { name, kind, required: false, nullable: false, says: "", such_as: "" }
     }
 
     /// It must be there.
@@ -224,6 +226,12 @@ impl Field {
     /// What it means.
     pub const fn says(mut self, sentence: &'static str) -> Field {
         self.says = sentence;
+        self
+    }
+
+    /// A value as it may look, in JSON.
+    pub const fn such_as(mut self, json: &'static str) -> Field {
+        self.such_as = json;
         self
     }
 

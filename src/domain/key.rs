@@ -8,6 +8,7 @@ use super::form::{Field, Form, choice, codes, text};
 use super::permission::Permissions;
 use crate::chance::Chance;
 use crate::error::Error;
+use crate::shape::{self, CREATED_AT, Is, Shape, Shown, id};
 use std::fmt;
 
 const PREFIX: &str = "hfast_";
@@ -122,7 +123,10 @@ pub const REDIRECT_PAGES: &[&str] = &["profile", "api-keys"];
 /// The body of `POST /api/v1/keys`.
 pub static NEW_KEY: Form = Form {
     name: "NewKey",
-    fields: &[text("name", 255).required().says("What people call the key."), KEY_REDIRECT],
+    fields: &[
+        text("name", 255).required().says("What people call the key.").such_as(r#""Nightly export""#),
+        KEY_REDIRECT,
+    ],
     read_only: &["id", "key", "prefix", "permissions", "created_at", "expires_at"],
 };
 
@@ -154,6 +158,23 @@ pub static WORKSPACE_KEY: Form = Form {
         KEY_REDIRECT,
     ],
     read_only: &[],
+};
+
+/// A new key, as it is shown: once, with its secret.
+pub static CREATED_KEY: Shape = Shape {
+    name: "CreatedKey",
+    fields: &[
+        id("key"),
+        shape::text("name").says("What people call the key.").such_as(r#""Nightly export""#),
+        shape::text("key")
+            .says("The secret; it is never shown again.")
+            .such_as(r#""hfast_ and 38 more characters""#),
+        shape::text("prefix").says("Its first characters, for recognition.").such_as(r#""hfast_a1B2c3""#),
+        Shown::new("permissions", Is::Words(&["write", "manage_keys"])).says("What it may do."),
+        CREATED_AT,
+        shape::time("expires_at").nullable().says("When it stops counting.").such_as("null"),
+        Shown::new("redirect_to", Is::Word(REDIRECT_PAGES)).nullable().says("Echoed.").such_as("null"),
+    ],
 };
 
 const KEY_REDIRECT: Field = choice("redirect_to", REDIRECT_PAGES)

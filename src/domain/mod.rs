@@ -42,6 +42,7 @@ pub mod risk;
 pub mod sarif;
 pub mod scan;
 pub mod session;
+pub mod shown;
 pub mod test_case;
 pub mod throttle;
 pub mod timeline;

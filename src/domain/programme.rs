@@ -5,6 +5,7 @@
 use super::day::{Day, as_time};
 use super::form::{Field, Form, Values, choice, day, text};
 use crate::error::Faults;
+use crate::shape::{CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id, percent, whole};
 use serde::Serialize;
 
 words! {
@@ -55,7 +56,29 @@ pub struct Programme {
     pub updated_at: i64,
 }
 
-const NAME: Field = text("name", 255).says("What people call it.");
+/// A programme, as it is shown.
+pub static PROGRAMME: Shape = Shape {
+    name: "Programme",
+    fields: &[
+        id("prg"),
+        EXTERNAL_ID,
+        NAME.shown(),
+        DESCRIPTION.shown(),
+        FRAMEWORK.shown(),
+        STATUS.shown(),
+        OWNER.shown(),
+        STARTS_ON.shown(),
+        ENDS_ON.shown(),
+        whole("test_case_count").says("How many test cases it has."),
+        whole("open_finding_count").says("How many of its findings are open."),
+        percent("progress_pct")
+            .says("The share of its test cases that are passed or failed; cancelled ones aside."),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
+
+const NAME: Field = text("name", 255).says("What people call it.").such_as(r#""Resilience testing 2026""#);
 const DESCRIPTION: Field = text("description", 20_000).nullable().says("What it is for.");
 const FRAMEWORK: Field = choice("framework", Framework::NAMES).says("What it tests against.");
 const STATUS: Field = choice("status", Status::NAMES).says("Where it stands.");

@@ -5,6 +5,7 @@
 
 use super::day::as_time;
 use super::form::{Field, Form, Values, capitals, text};
+use crate::shape::{CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id};
 use serde::Serialize;
 
 /// A provider, as v1 shows it.
@@ -26,13 +27,34 @@ pub struct Provider {
     pub updated_at: i64,
 }
 
-const NAME: Field = text("name", 255).says("What the provider is called.");
-const LEI: Field = capitals("lei", 20, true).nullable().says("Its legal entity identifier.");
-const PARENT: Field =
-    text("parent", 255).nullable().says("The group it belongs to; providers of one group count as one.");
-const SECTOR: Field = text("sector", 255).nullable().says("The sector it works in.");
-const COUNTRY: Field = capitals("country", 2, false).nullable().says("Its country, two capital letters.");
-const REGION: Field = text("region", 255).nullable().says("The region of its seat.");
+const NAME: Field =
+    text("name", 255).says("What the provider is called.").such_as(r#""Nordlicht Cloud GmbH""#);
+const LEI: Field = capitals("lei", 20, true).nullable().says("Its legal entity identifier.").such_as("null");
+const PARENT: Field = text("parent", 255)
+    .nullable()
+    .says("The group it belongs to; providers of one group count as one.")
+    .such_as("null");
+const SECTOR: Field = text("sector", 255).nullable().says("The sector it works in.").such_as(r#""cloud""#);
+const COUNTRY: Field =
+    capitals("country", 2, false).nullable().says("Its country, two capital letters.").such_as(r#""DE""#);
+const REGION: Field = text("region", 255).nullable().says("The region of its seat.").such_as(r#""EU""#);
+
+/// A provider, as it is shown.
+pub static PROVIDER: Shape = Shape {
+    name: "Provider",
+    fields: &[
+        id("prv"),
+        EXTERNAL_ID,
+        NAME.shown(),
+        LEI.shown(),
+        PARENT.shown(),
+        SECTOR.shown(),
+        COUNTRY.shown(),
+        REGION.shown(),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
 
 /// The body of `POST /api/v1/concentration-risk/providers`.
 pub static NEW_PROVIDER: Form = Form {

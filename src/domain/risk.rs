@@ -7,6 +7,7 @@ use super::analysis::ExactShare;
 use super::arrangement::SUPPOSED_ARRANGEMENT;
 use super::day::as_optional_time;
 use super::form::{Form, Values, choice, integer, record, records, switch, texts};
+use crate::shape::{self, Is, Shape, Shown, percent, text, whole, word};
 use serde::{Serialize, Serializer};
 
 words! {
@@ -32,14 +33,50 @@ impl Dimension {
 pub static THRESHOLD_PATCH: Form = Form {
     name: "ThresholdPatch",
     fields: &[
-        integer("provider_concentration_pct", 1, 100).says("Largest share that one provider may have."),
-        integer("sector_concentration_pct", 1, 100).says("Largest share that one sector may have."),
-        integer("regional_concentration_pct", 1, 100).says("Largest share that one region may have."),
-        integer("technology_concentration_pct", 1, 100).says("Largest share that one technology may have."),
-        integer("review_frequency_days", 30, 730).says("Days from one review to the next."),
+        integer("provider_concentration_pct", 1, 100)
+            .says("Largest share that one provider may have.")
+            .such_as("30"),
+        integer("sector_concentration_pct", 1, 100)
+            .says("Largest share that one sector may have.")
+            .such_as("40"),
+        integer("regional_concentration_pct", 1, 100)
+            .says("Largest share that one region may have.")
+            .such_as("50"),
+        integer("technology_concentration_pct", 1, 100)
+            .says("Largest share that one technology may have.")
+            .such_as("40"),
+        integer("review_frequency_days", 30, 730).says("Days from one review to the next.").such_as("365"),
         switch("enabled").says("Whether breaches are reported."),
     ],
     read_only: &["updated_at"],
+};
+
+/// Threshold settings, as they are shown.
+pub static THRESHOLDS: Shape = Shape {
+    name: "Thresholds",
+    fields: &[
+        THRESHOLD_PATCH.fields[0].shown(),
+        THRESHOLD_PATCH.fields[1].shown(),
+        THRESHOLD_PATCH.fields[2].shown(),
+        THRESHOLD_PATCH.fields[3].shown(),
+        THRESHOLD_PATCH.fields[4].shown(),
+        THRESHOLD_PATCH.fields[5].shown(),
+        shape::time("updated_at").nullable().says("When somebody last changed them; null for the defaults."),
+    ],
+};
+
+/// A breach, as it is shown.
+pub static BREACH: Shape = Shape {
+    name: "Breach",
+    fields: &[
+        word("dimension", Dimension::NAMES).says("What the share is of."),
+        text("name").says("Whose share it is.").such_as(r#""Nordlicht Cloud GmbH""#),
+        percent("share_pct").says("The share.").such_as("43.8"),
+        whole("threshold_pct").says("The largest share that is borne.").such_as("30"),
+        percent("excess_pct").says("By how much it is larger.").such_as("13.8"),
+        word("severity", Severity::NAMES).says("`high` from one and a half times the threshold."),
+        Shown::new("analysis_id", Is::Id("anl")).says("The analysis it was found in."),
+    ],
 };
 
 /// Changes of the register that an analysis only supposes, at the most.

@@ -3,6 +3,7 @@
 //! No data is never shown as no findings: a scan that had nothing to compare with says so in its note.
 
 use super::day::{as_optional_time, as_time};
+use crate::shape::{self, Is, Shape, Shown, id, list, record, text, whole, word};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -95,6 +96,55 @@ pub struct Summary {
     pub unknown: usize,
     pub total: usize,
 }
+
+/// A scan, as it is shown.
+pub static SCAN: Shape = Shape {
+    name: "VulnerabilityScan",
+    fields: &[
+        id("scan"),
+        shape::time("scanned_at").says("When."),
+        word("source", Source::NAMES)
+            .says("Who looked: the server at itself, or a scanner whose report was loaded."),
+        text("target").nullable().says("What was looked at.").such_as(r#""holdfast 0.1.0""#),
+        whole("components").nullable().says("How many parts it has.").such_as("152"),
+        shape::time("advisories_as_of")
+            .nullable()
+            .says("How new the advisories were; null if there were none."),
+        shape::time("reported_at").nullable().says("When the scanner wrote its report."),
+        text("note").nullable().says("What the figures do not tell.").such_as("null"),
+        record("summary", &SUMMARY).says("How many, by severity."),
+        list("findings", &Is::Record(&VULNERABILITY)).says("What was found, worst first."),
+    ],
+};
+
+static SUMMARY: Shape = Shape {
+    name: "ScanSummary",
+    fields: &[
+        whole("critical").such_as("0"),
+        whole("high").such_as("1"),
+        whole("medium").such_as("0"),
+        whole("low").such_as("0"),
+        whole("informational").such_as("0"),
+        whole("unknown").such_as("0"),
+        whole("total").such_as("1"),
+    ],
+};
+
+static VULNERABILITY: Shape = Shape {
+    name: "Vulnerability",
+    fields: &[
+        text("id").such_as(r#""RUSTSEC-2026-0001""#),
+        list("aliases", &Is::Text).says("Its names elsewhere.").such_as(r#"["CVE-2026-12345"]"#),
+        text("package").nullable().such_as(r#""example""#),
+        text("version").nullable().such_as(r#""1.2.3""#),
+        text("fixed_in").nullable().says("The first version without it.").such_as(r#""1.2.4""#),
+        word("severity", Severity::NAMES).such_as(r#""high""#),
+        Shown::new("cvss_score", Is::Number).nullable(),
+        text("title").nullable().such_as(r#""Out-of-bounds read""#),
+        text("url").nullable().such_as("null"),
+        text("location").nullable().says("Where it was found, if in a file.").such_as("null"),
+    ],
+};
 
 impl Report {
     /// The scan as it is shown, once it has an id and a time.

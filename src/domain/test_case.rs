@@ -4,6 +4,7 @@ use super::day::{Day, as_optional_time, as_time};
 use super::form::{Field, Form, Values, choice, codes, day, text};
 use super::measure::MEASURE_IDS;
 use crate::error::Faults;
+use crate::shape::{CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id, whole};
 use serde::Serialize;
 
 words! {
@@ -79,7 +80,9 @@ pub struct TestCase {
 }
 
 const PROGRAMME_ID: Field = text("programme_id", 64).says("The programme it belongs to.");
-const TITLE: Field = text("title", 255).says("What is tested, in one line.");
+const TITLE: Field = text("title", 255)
+    .says("What is tested, in one line.")
+    .such_as(r#""Restore the core banking system from backup""#);
 const TYPE: Field = choice("type", Type::NAMES).says("What kind of test it is.");
 const REST: [Field; 9] = [
     text("description", 20_000).nullable().says("What is tested, at length."),
@@ -92,6 +95,30 @@ const REST: [Field; 9] = [
     text("result_summary", 20_000).nullable().says("What came out."),
     codes("measure_ids", MEASURE_IDS).says("DORA measures that it tests."),
 ];
+/// A test case, as it is shown.
+pub static TEST_CASE: Shape = Shape {
+    name: "TestCase",
+    fields: &[
+        id("tc"),
+        EXTERNAL_ID,
+        PROGRAMME_ID.shown().such_as(r#""prg_01K9Z3T7Q4W8XE5RB2N6MHVC0D""#),
+        TITLE.shown(),
+        REST[0].shown(),
+        TYPE.shown(),
+        REST[1].shown(),
+        REST[2].shown(),
+        REST[3].shown(),
+        REST[4].shown(),
+        REST[5].shown(),
+        REST[6].shown(),
+        REST[7].shown(),
+        REST[8].shown(),
+        whole("finding_count").says("How many findings it has brought to light."),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
+
 const SHOWN: &[&str] = &["id", "external_id", "finding_count", "created_at", "updated_at"];
 
 /// The body of `PATCH /api/v1/test-cases/{id}`: absent fields keep their value.

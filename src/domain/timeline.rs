@@ -5,6 +5,7 @@
 
 use super::day::{Day, as_time};
 use super::form::{Field, Form, Values, choice, day, switch, text};
+use crate::shape::{self, Shape};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -48,6 +49,37 @@ pub struct Milestone {
     pub source: String,
     pub confirmed: bool,
 }
+
+/// A milestone, as it is shown.
+pub static SHOWN_MILESTONE: Shape = Shape {
+    name: "Milestone",
+    fields: &[
+        shape::text("id").says("Its code.").such_as(r#""TL-2027-12-11-CRA""#),
+        shape::Shown::new("date", shape::Is::Day)
+            .says("Its date; the first of the month if only that is known."),
+        shape::word("date_precision", Precision::NAMES).says("Whether the day is known."),
+        shape::text("title").says("What happens.").such_as(r#""The Cyber Resilience Act applies in full""#),
+        shape::text("description").says("What it means."),
+        shape::text("framework").says("The rules it belongs to.").such_as(r#""cra""#),
+        shape::text("category").says("What kind of milestone it is.").such_as(r#""application""#),
+        shape::text("authority").says("Who set it.").such_as(r#""European Union""#),
+        shape::text("source").says("Where it is written."),
+        shape::flag("confirmed").says("Whether the date was checked against its source."),
+        shape::word("status", Status::NAMES).says("Where it stands today (UTC)."),
+    ],
+};
+
+/// What a sync did, as it is shown.
+pub static SYNCED: Shape = Shape {
+    name: "Synced",
+    fields: &[
+        shape::whole("added"),
+        shape::whole("updated"),
+        shape::whole("removed"),
+        shape::whole("unchanged"),
+        shape::time("synced_at").says("When."),
+    ],
+};
 
 /// A milestone, as the APIs show it on a day.
 #[derive(Clone, Debug, PartialEq, Serialize)]

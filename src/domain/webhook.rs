@@ -3,11 +3,12 @@
 //! A destination is checked whenever channel or address is written; what may pass stands in `destination`.
 
 use super::day::as_time;
-use super::delivery::LastDelivery;
+use super::delivery::{LastDelivery, Outcome};
 use super::destination::{self, Allowlist, URL_CHARS_MAX};
 use super::event::EventName;
 use super::form::{Field, Form, Values, choice, choices, switch, text, uri};
 use crate::error::Faults;
+use crate::shape::{self, CREATED_AT, EXTERNAL_ID, Shape, UPDATED_AT, id};
 use serde::Serialize;
 
 words! {
@@ -35,12 +36,44 @@ pub struct Webhook {
     pub updated_at: i64,
 }
 
-const NAME: Field = text("name", 255).says("What people call the webhook.");
-const CHANNEL: Field = choice("channel", Channel::NAMES).says("Where messages go.");
-const URL: Field = uri("url", URL_CHARS_MAX).says("The destination; it must pass the channel's allowlist.");
+const NAME: Field = text("name", 255).says("What people call the webhook.").such_as(r#""Security team""#);
+const CHANNEL: Field = choice("channel", Channel::NAMES).says("Where messages go.").such_as(r#""email""#);
+const URL: Field = uri("url", URL_CHARS_MAX)
+    .says("The destination; it must pass the channel's allowlist.")
+    .such_as(r#""mailto:security@bank.example""#);
 const SUBSCRIBED: Field = choices("events", EventName::NAMES).says("The events it is told of.");
 const ACTIVE: Field = switch("active").says("Whether it is told of anything.");
 const SHOWN: &[&str] = &["id", "external_id", "last_delivery", "created_at", "updated_at"];
+
+/// A webhook, as it is shown.
+pub static WEBHOOK: Shape = Shape {
+    name: "Webhook",
+    fields: &[
+        id("whk"),
+        EXTERNAL_ID,
+        NAME.shown(),
+        CHANNEL.shown(),
+        URL.shown(),
+        SUBSCRIBED.shown(),
+        ACTIVE.shown(),
+        shape::record("last_delivery", &LAST_DELIVERY)
+            .nullable()
+            .says("What became of the last message.")
+            .such_as("null"),
+        CREATED_AT,
+        UPDATED_AT,
+    ],
+};
+
+static LAST_DELIVERY: Shape = Shape {
+    name: "LastDelivery",
+    fields: &[
+        shape::time("at").says("When it was last tried."),
+        shape::word("outcome", Outcome::NAMES).says("How that went."),
+        shape::whole("http_status").nullable().says("What the destination answered, if it did."),
+        shape::whole("attempts").says("How often it was tried."),
+    ],
+};
 
 /// The body of `POST /api/v1/webhooks`.
 pub static NEW_WEBHOOK: Form = Form {

@@ -10,6 +10,7 @@ use super::reply::{Answer, Content, Reply};
 use super::request::Request;
 use super::route::{Gives, Handler, Made, Makings, Route, Scope};
 use super::router::{Found, Router};
+use super::site::Site;
 use crate::app::App;
 use crate::domain::json;
 use crate::domain::query::{Query, decode_segment};
@@ -30,8 +31,10 @@ const DAY_MS: i64 = 86_400_000;
 pub struct House {
     /// The parts.
     pub app: App,
-    /// The table.
-    pub routes: &'static [Route],
+    /// The rows of the table, and behind them those of the site.
+    pub routes: Vec<&'static Route>,
+    /// Pages for people.
+    pub site: &'static Site,
     /// Numbers for requests that bring none.
     pub request_ids: RequestIds,
     /// `RateLimit-Policy` of both tiers.
@@ -74,7 +77,7 @@ pub struct Ticket {
 
 impl House {
     /// Builds the router and the fixed payloads; a table that does not fit is an error.
-    pub fn new(app: App, routes: &'static [Route]) -> Result<House, Error> {
+    pub fn new(app: App, routes: &'static [Route], site: &'static Site) -> Result<House, Error> {
         let makings = Makings {
             routes,
             reference: &app.reference,
@@ -82,41 +85,24 @@ impl House {
             contact: app.config.contact.as_deref(),
             limits: app.limiter.limits(),
         };
-        let prepared = routes
-            .iter()
-            .map(|route| {
-                let prepared = match route.handler {
-                    Handler::Whole(dataset) => {
-                        Prepared::json(makings.reference.table(dataset)?.payload.clone())
-                    }
-                    Handler::AtStart(make) => match make(&makings)? {
-                        Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
-                        Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),
-                    },
-                    Handler::Service(_)
-                    | Handler::Shared(_)
-                    | Handler::Filtered(_)
-                    | Handler::Tenant(_)
-                    | Handler::Platform(_)
-                    | Handler::Later(_) => return Ok(None),
-                };
-                Ok(Some(Arc::new(prepared)))
-            })
-            .collect::<Result<_, Error>>()?;
+        let rows: Vec<&'static Route> = routes.iter().chain(site.pages).collect();
+        let prepared =
+            rows.iter().map(|route| prepare(route, &makings)).collect::<Result<Vec<_>, Error>>()?;
         Ok(House {
-            router: Router::new(routes)?,
+            router: Router::new(&rows)?,
             request_ids: RequestIds::new()?,
             policies: Policies::new(&app.limiter),
             pages: Cache::default(),
             app,
-            routes,
+            routes: rows,
+            site,
             prepared,
         })
     }
 
     /// The row of a ticket.
     pub fn route(&self, ticket: &Ticket) -> Option<&'static Route> {
-        ticket.row.and_then(|row| self.routes.get(row))
+        ticket.row.and_then(|row| self.routes.get(row).copied())
     }
 
     /// First half of the road: everything that needs no body.
@@ -130,7 +116,7 @@ impl House {
         }
         match self.router.find(head.method.as_str(), head.uri.path()) {
             Found::Row(row, id) => {
-                let route = &self.routes[row];
+                let route = self.routes[row];
                 let passage = gate::admit(&self.app, route, head);
                 let mut ticket = Ticket { row: Some(row), passage, ..Ticket::empty() };
                 if ticket.passage.refused.is_none() {
@@ -147,7 +133,7 @@ impl House {
                 ticket
             }
             Found::WrongMethod(place) => {
-                let route = &self.routes[place.any];
+                let route = self.routes[place.any];
                 let preflight = head.method == Method::OPTIONS && route.tier.is_open_to_browsers();
                 let mut reply = match preflight {
                     true => preflight_reply(),
@@ -190,7 +176,7 @@ impl House {
     }
 
     fn handle(&self, ticket: &mut Ticket, body: &Bytes) -> Answer {
-        let Some((row, route)) = ticket.row.and_then(|row| Some((row, self.routes.get(row)?))) else {
+        let Some((row, route)) = ticket.row.and_then(|row| Some((row, *self.routes.get(row)?))) else {
             return Err(Error::NotFound("route"));
         };
         let prepared = self.prepared[row].as_ref();
@@ -258,6 +244,7 @@ impl House {
                 answer(request, &self.app.store.tenant(&caller.key.tenant_id).by(caller.actor()))
             }
             Handler::Platform(answer) => answer(request, &self.app),
+            Handler::Open(answer) => answer(request),
             Handler::Filtered(dataset) => {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }
@@ -324,6 +311,26 @@ impl Ticket {
     pub fn is_open(&self) -> bool {
         self.done.is_none() && self.passage.refused.is_none()
     }
+}
+
+/// The payload of a row whose answer is always the same.
+fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Error> {
+    let prepared = match route.handler {
+        Handler::Whole(dataset) => Prepared::json(makings.reference.table(dataset)?.payload.clone()),
+        Handler::AtStart(make) => match make(makings)? {
+            Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
+            Made::Html(page) => Prepared::html(Payload::made(page.into_bytes())),
+            Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),
+        },
+        Handler::Service(_)
+        | Handler::Shared(_)
+        | Handler::Filtered(_)
+        | Handler::Tenant(_)
+        | Handler::Platform(_)
+        | Handler::Open(_)
+        | Handler::Later(_) => return Ok(None),
+    };
+    Ok(Some(Arc::new(prepared)))
 }
 
 /// Faults of the request's head that hyper lets pass.

@@ -3,9 +3,10 @@
 use super::dispatch::{House, Ticket};
 use super::encoding::Encoding;
 use super::envelope::V1_VERSION;
-use super::prepared::{JSON, etag};
+use super::prepared::{HTML, JSON, etag};
 use super::reply::{Content, Reply};
-use super::route::Tier;
+use super::route::{Credentials, Tier};
+use super::site::Mishap;
 use crate::domain::limit::Allowance;
 use crate::error::Error;
 use crate::limiter::{LimitClass, Limiter};
@@ -22,6 +23,17 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const X_API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; \
+    frame-ancestors 'none'";
+const PAGE_HEADERS: [(&str, &str); 4] = [
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+    ("vary", "Accept, Accept-Encoding, Origin, Sec-Fetch-Site"),
+];
 
 /// Effort for JSON that is made for one request.
 const DYNAMIC_GZIP_EFFORT: u32 = 3;
@@ -104,18 +116,15 @@ impl Policies {
 /// Builds the response.
 pub fn response(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> Response<Full<Bytes>> {
     let tier = house.route(ticket).map(|route| route.tier);
-    let mut headers = HeaderMap::with_capacity(16);
+    let reply = for_people(house, head, ticket, reply);
+    let mut headers = HeaderMap::with_capacity(24);
     headers.insert(X_REQUEST_ID, ticket.request_id.clone());
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-    );
     // By the path, not by the row: an unknown path below it is an answer of v1 too.
     if head.uri.path().starts_with("/api/v1/") {
         headers.insert(X_API_VERSION, HeaderValue::from_static(V1_VERSION));
     }
     tier_headers(&mut headers, house, tier, ticket);
+    browser_headers(&mut headers, house, &reply.content, tier);
     let keeps = reply.status == StatusCode::OK
         && matches!(head.method, Method::GET | Method::HEAD)
         && tier != Some(Tier::Service);
@@ -159,6 +168,11 @@ fn encode(
                 }
             }
             Some(bytes)
+        }
+        // Not compressed: what is made for one reader may hold a secret beside text of others.
+        Content::Html(bytes) => {
+            headers.insert(CONTENT_TYPE, HTML);
+            encode_dynamic(head, headers, bytes, known_digest, keeps, None)
         }
         Content::Json(bytes) => {
             headers.insert(CONTENT_TYPE, JSON);
@@ -215,14 +229,72 @@ fn has_it(head: &Parts, digest: &str) -> bool {
     })
 }
 
+/// An error outside the API becomes a page where the client asks for pages.
+fn for_people(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> Reply {
+    let path = head.uri.path();
+    let api = path == "/api" || path.starts_with("/api/");
+    let Some(text) = reply.text.as_deref().filter(|_| !api && asks_for_pages(&head.headers)) else {
+        return reply;
+    };
+    let mishap = Mishap {
+        status: reply.status.as_u16(),
+        text,
+        request_id: ticket.request_id.to_str().unwrap_or_default(),
+    };
+    match (house.site.error_page)(&mishap) {
+        Ok(page) => Reply { content: Content::Html(page.into()), ..reply },
+        Err(cause) => {
+            log::error!("the error page: {cause}");
+            reply
+        }
+    }
+}
+
+fn asks_for_pages(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| value.split([',', ';']).any(|range| range.trim().eq_ignore_ascii_case("text/html")))
+}
+
+/// What a browser may do with an answer. Pages get scripts and styles from here and nowhere else, none of
+/// them inline; all other answers may do nothing.
+fn browser_headers(headers: &mut HeaderMap, house: &House, content: &Content, tier: Option<Tier>) {
+    let is_page = match content {
+        Content::Html(_) => true,
+        Content::Prepared(prepared) => prepared.content_type == HTML,
+        Content::Json(_) | Content::Empty => false,
+    };
+    let policy = if is_page { PAGE_POLICY } else { DATA_POLICY };
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_page {
+        for (name, value) in PAGE_HEADERS {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+    }
+    if is_page || tier == Some(Tier::Asset) {
+        headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+        if house.app.config.tls.is_some() || house.app.base_url.starts_with("https://") {
+            headers.insert(
+                STRICT_TRANSPORT_SECURITY,
+                HeaderValue::from_static("max-age=31536000; includeSubDomains"),
+            );
+        }
+    }
+}
+
 fn tier_headers(headers: &mut HeaderMap, house: &House, tier: Option<Tier>, ticket: &Ticket) {
     let Some(tier) = tier else { return };
     if tier.is_open_to_browsers() {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    } else {
-        headers.insert(VARY, HeaderValue::from_static("Authorization, X-API-Key, Accept-Encoding"));
     }
+    let vary = match tier.credentials() {
+        Credentials::None => "Accept-Encoding",
+        Credentials::Bearer | Credentials::BearerOrHeader => "Authorization, X-API-Key, Accept-Encoding",
+    };
+    headers.insert(VARY, HeaderValue::from_static(vary));
     let Some(policy) = tier.limit_class().and_then(|class| house.policies.of(class)) else { return };
     let left = match (&ticket.passage.allowance, ticket.passage.reset_seconds) {
         (Some(Allowance { remaining, reset_seconds, .. }), _) => (*remaining, *reset_seconds),
@@ -237,7 +309,9 @@ fn cache_control(tier: Option<Tier>, keeps: bool) -> HeaderValue {
     match tier {
         Some(Tier::Public) if keeps => HeaderValue::from_static("public, max-age=300"),
         Some(Tier::V1 | Tier::V2) if keeps => HeaderValue::from_static("private, no-cache"),
-        Some(Tier::Public | Tier::Service | Tier::V1 | Tier::V2) | None => {
+        Some(Tier::Page) if keeps => HeaderValue::from_static("no-cache"),
+        Some(Tier::Asset) if keeps => HeaderValue::from_static("public, max-age=31536000, immutable"),
+        Some(Tier::Public | Tier::Service | Tier::V1 | Tier::V2 | Tier::Page | Tier::Asset) | None => {
             HeaderValue::from_static("no-store")
         }
     }

@@ -6,19 +6,22 @@
 //! error, into bytes.
 
 mod cache;
+pub mod describe;
 pub mod dispatch;
 mod encoding;
 pub mod envelope;
 mod finish;
 mod gate;
 pub mod peer;
-mod prepared;
+pub mod prepared;
 pub mod reply;
 pub mod request;
 pub mod route;
 pub mod router;
 pub mod server;
+pub mod site;
 mod stream;
+mod tier;
 pub mod tls;
 
 pub use reply::{Answer, Reply};

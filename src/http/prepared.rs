@@ -7,6 +7,8 @@ use hyper::header::HeaderValue;
 
 /// The media type of every JSON answer.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// The media type of pages.
+pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 
 /// A payload with the ETag of each of its encodings.
@@ -25,6 +27,16 @@ impl Prepared {
     /// A JSON payload.
     pub fn json(payload: Payload) -> Prepared {
         Prepared::new(payload, JSON, None)
+    }
+
+    /// A page.
+    pub fn html(payload: Payload) -> Prepared {
+        Prepared::new(payload, HTML, None)
+    }
+
+    /// A part of a page, of a media type that the build knows.
+    pub fn asset(payload: Payload, media_type: &'static str) -> Prepared {
+        Prepared::new(payload, HeaderValue::from_static(media_type), None)
     }
 
     /// A spreadsheet.

@@ -21,6 +21,8 @@ pub struct Reply {
     pub content: Content,
     /// The digest behind the ETag; none where the answer is not to be kept.
     pub digest: Option<String>,
+    /// The sentence of an error, for those who get a page instead of JSON.
+    pub text: Option<String>,
     /// Further headers.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -32,6 +34,8 @@ pub enum Content {
     Empty,
     /// JSON made for this request.
     Json(Bytes),
+    /// A page made for this request.
+    Html(Bytes),
     /// A payload prepared at start.
     Prepared(Arc<Prepared>),
 }
@@ -45,6 +49,11 @@ impl Reply {
     /// 200 with a JSON value.
     pub fn json(value: &Value) -> Reply {
         Reply::json_bytes(value.to_string().into_bytes())
+    }
+
+    /// 200 with a page made for this request.
+    pub fn html(page: String) -> Reply {
+        Reply::new(StatusCode::OK, Content::Html(page.into()))
     }
 
     /// 201 with a JSON value.
@@ -107,7 +116,8 @@ impl Reply {
             }
             Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, plain("internal server error".into())),
         };
-        let mut reply = Reply { status, ..Reply::json(&body) };
+        let text = body["error"].as_str().map(str::to_owned);
+        let mut reply = Reply { status, text, ..Reply::json(&body) };
         if status == StatusCode::UNAUTHORIZED {
             reply
                 .headers
@@ -118,7 +128,7 @@ impl Reply {
 
     /// A refusal by status and sentence, for faults of the transport that no handler knows.
     pub fn refusal(status: StatusCode, text: &str) -> Reply {
-        Reply { status, ..Reply::json(&json!({ "error": text })) }
+        Reply { status, text: Some(text.to_owned()), ..Reply::json(&json!({ "error": text })) }
     }
 
     fn of_refusal(refusal: &Refusal) -> Reply {
@@ -135,7 +145,7 @@ impl Reply {
     }
 
     fn new(status: StatusCode, content: Content) -> Reply {
-        Reply { status, content, digest: None, headers: Vec::new() }
+        Reply { status, content, digest: None, text: None, headers: Vec::new() }
     }
 }
 

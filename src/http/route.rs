@@ -1,6 +1,5 @@
 //! Routes as data. Everything the service says or enforces about a route is read
-//! from its row; facts of a whole tier are methods of `Tier`, facts of a dataset are
-//! in its own row.
+//! from its row; facts of a whole tier are in `tier`, facts of a dataset are in its own row.
 
 use super::reply::Answer;
 use super::request::Request;
@@ -9,10 +8,13 @@ use crate::domain::form::Form;
 use crate::domain::permission::Permission;
 use crate::domain::query::Param;
 use crate::error::Error;
-use crate::limiter::{LimitClass, Limits};
+use crate::limiter::Limits;
 use crate::reference::{Dataset, Reference};
+use crate::shape::{Shape, Shown};
 use crate::store::Tenant;
 use serde_json::Value;
+
+pub use super::tier::{Credentials, Tier};
 
 /// One route.
 #[derive(Clone, Copy)]
@@ -35,6 +37,10 @@ pub struct Route {
     pub asks: &'static [Param],
     /// What it answers with.
     pub gives: Gives,
+    /// What the object, or each item of the list, looks like.
+    pub shows: Option<&'static Shape>,
+    /// What `meta` has beside what every list has.
+    pub meta: &'static [Shown],
     /// Honours `Idempotency-Key`.
     pub once: bool,
     /// Its answer changes only with the tenant's data and the day, so it may be kept until then.
@@ -84,76 +90,6 @@ impl Verb {
     }
 }
 
-/// The access tiers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// Reference data for everybody.
-    Public,
-    /// Health and the like, for everybody.
-    Service,
-    /// The tenant API.
-    V1,
-    /// The read API.
-    V2,
-}
-
-/// Where a key may come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Credentials {
-    /// No key is read.
-    None,
-    /// `Authorization: Bearer` or `X-API-Key`.
-    BearerOrHeader,
-    /// `Authorization: Bearer` only.
-    Bearer,
-}
-
-impl Tier {
-    /// The keys it accepts.
-    pub fn credentials(self) -> Credentials {
-        match self {
-            Tier::Public | Tier::Service => Credentials::None,
-            Tier::V1 => Credentials::BearerOrHeader,
-            Tier::V2 => Credentials::Bearer,
-        }
-    }
-
-    /// How it is limited.
-    pub fn limit_class(self) -> Option<LimitClass> {
-        match self {
-            Tier::Public | Tier::Service => None,
-            Tier::V1 => Some(LimitClass::V1),
-            Tier::V2 => Some(LimitClass::V2),
-        }
-    }
-
-    /// Are unknown query parameters an error?
-    pub fn checks_query(self) -> bool {
-        match self {
-            Tier::Public | Tier::Service => false,
-            Tier::V1 | Tier::V2 => true,
-        }
-    }
-
-    /// May pages of other origins read it?
-    pub fn is_open_to_browsers(self) -> bool {
-        match self {
-            Tier::Public | Tier::Service => true,
-            Tier::V1 | Tier::V2 => false,
-        }
-    }
-
-    /// What it is called in documents.
-    pub fn title(self) -> &'static str {
-        match self {
-            Tier::Public => "Public reference data",
-            Tier::Service => "Operation",
-            Tier::V1 => "API v1",
-            Tier::V2 => "API v2",
-        }
-    }
-}
-
 /// What a handler built at start may look at.
 pub struct Makings<'a> {
     /// The whole table.
@@ -172,6 +108,8 @@ pub struct Makings<'a> {
 pub enum Made {
     /// JSON.
     Json(Value),
+    /// A page.
+    Html(String),
     /// A spreadsheet.
     Csv {
         /// Its text.
@@ -198,6 +136,8 @@ pub enum Handler {
     Tenant(fn(&Request, &Tenant) -> Answer),
     /// Platform-wide rows, the same for every key.
     Platform(fn(&Request, &App) -> Answer),
+    /// What everybody may fetch without a key and that touches no rows: a part of a page.
+    Open(fn(&Request) -> Answer),
     /// The row stands, its code comes later; it answers 501 to whoever may call it.
     Later(Scope),
 }
@@ -228,9 +168,11 @@ impl Handler {
     /// Whose data it touches.
     pub fn scope(self) -> Scope {
         match self {
-            Handler::Whole(_) | Handler::AtStart(_) | Handler::Shared(_) | Handler::Filtered(_) => {
-                Scope::Shared
-            }
+            Handler::Whole(_)
+            | Handler::AtStart(_)
+            | Handler::Shared(_)
+            | Handler::Filtered(_)
+            | Handler::Open(_) => Scope::Shared,
             Handler::Service(_) | Handler::Platform(_) => Scope::Platform,
             Handler::Tenant(_) => Scope::Tenant,
             Handler::Later(scope) => scope,
@@ -250,6 +192,8 @@ pub enum Gives {
     Item,
     /// A page of a list.
     List,
+    /// A whole list, unpaged.
+    All,
     /// A new object, 201.
     Created,
     /// A new object, 201; or, for a question what would be, one that is not stored, 200.
@@ -264,7 +208,7 @@ impl Gives {
     /// The status of success.
     pub fn status(self) -> u16 {
         match self {
-            Gives::Item | Gives::List | Gives::Csv => 200,
+            Gives::Item | Gives::List | Gives::All | Gives::Csv => 200,
             Gives::Created | Gives::CreatedOrShown => 201,
             Gives::Nothing => 204,
         }
@@ -287,6 +231,8 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         optional_body: false,
         asks: &[],
         gives: Gives::Item,
+        shows: None,
+        meta: &[],
         once: false,
         keeps: false,
         extension: false,
@@ -313,15 +259,28 @@ pub const fn v1(verb: Verb, path: &'static str, handler: Handler) -> Route {
 pub const fn v2(path: &'static str, handler: Handler) -> Route {
     let row = row(Verb::Get, path, Tier::V2, handler);
     match handler {
-        Handler::Filtered(dataset) => Route { asks: dataset.params, gives: Gives::List, ..row },
+        Handler::Filtered(dataset) => {
+            Route { asks: dataset.params, gives: Gives::List, shows: Some(dataset.shape), ..row }
+        }
         Handler::Whole(_)
         | Handler::AtStart(_)
         | Handler::Service(_)
         | Handler::Shared(_)
         | Handler::Tenant(_)
         | Handler::Platform(_)
+        | Handler::Open(_)
         | Handler::Later(_) => row,
     }
+}
+
+/// A page.
+pub const fn page(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Page, handler)
+}
+
+/// Parts of pages.
+pub const fn asset(path: &'static str, handler: Handler) -> Route {
+    row(Verb::Get, path, Tier::Asset, handler)
 }
 
 impl Route {
@@ -352,6 +311,18 @@ impl Route {
     /// What it answers with.
     pub const fn gives(mut self, gives: Gives) -> Route {
         self.gives = gives;
+        self
+    }
+
+    /// What the object, or each item of the list, looks like.
+    pub const fn shows(mut self, shape: &'static Shape) -> Route {
+        self.shows = Some(shape);
+        self
+    }
+
+    /// What `meta` has beside what every list has.
+    pub const fn meta(mut self, fields: &'static [Shown]) -> Route {
+        self.meta = fields;
         self
     }
 

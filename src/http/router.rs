@@ -31,7 +31,7 @@ pub enum Found<'a> {
 
 impl Router {
     /// Builds the router. An ambiguous table is an error at start, not a surprise later.
-    pub fn new(routes: &[Route]) -> Result<Router, Error> {
+    pub fn new(routes: &[&Route]) -> Result<Router, Error> {
         let mut paths = matchit::Router::new();
         let mut places: Vec<Place> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
@@ -70,7 +70,7 @@ impl Router {
     }
 }
 
-fn allow(place: &Place, routes: &[Route]) -> String {
+fn allow(place: &Place, routes: &[&Route]) -> String {
     let mut methods = Vec::new();
     for verb in Verb::ALL.into_iter().filter(|verb| place.rows[*verb as usize].is_some()) {
         methods.push(verb.name());

@@ -5,7 +5,8 @@
 
 use super::source::Catalogue;
 use super::source::record::Requirement;
-use super::source::words::{Framework, Implementation};
+use super::source::words::{Framework, Implementation, Priority};
+use crate::shape::{Is, Shape, Shown, list, percent, text, whole, word};
 use serde_json::{Value, json};
 
 /// The frameworks of compliance status, in their order.
@@ -72,6 +73,72 @@ impl Tally {
         ]
     }
 }
+
+const STATUSES: &[&str] = &["compliant", "largely_compliant", "partially_compliant", "non_compliant"];
+const FRAMEWORK: Shown = word("framework", Framework::NAMES);
+const NAME: Shown = text("name").such_as(r#""DORA""#);
+const REQUIREMENTS: Shown = whole("requirements").says("How many there are.").such_as("80");
+const IMPLEMENTED: Shown = whole("implemented").such_as("46");
+const PARTIAL: Shown = whole("partial").such_as("20");
+const PLANNED: Shown = whole("planned").such_as("9");
+const MISSING: Shown = whole("missing").such_as("5");
+const SCORE: Shown = percent("score_pct").says("Implemented counts whole, partial half.").such_as("70.0");
+const STATUS: Shown = word("status", STATUSES)
+    .says("By the score: from 95, 75, 40, and below.")
+    .such_as(r#""partially_compliant""#);
+const HREF: Shown =
+    text("href").says("Where the framework is told in full.").such_as(r#""/api/v1/compliance-status/dora""#);
+const AS_OF: Shown = Shown::new("as_of", Is::Day).says("When the data were last checked.");
+const BASIS: Shown = text("basis").says("That the states are those of a reference institution.");
+
+/// Compliance status across frameworks, as it is shown.
+pub static OVERVIEW: Shape = Shape {
+    name: "ComplianceStatus",
+    fields: &[AS_OF, BASIS, SCORE, list("frameworks", &Is::Record(&SUMMARY)).says("The four frameworks.")],
+};
+static SUMMARY: Shape = Shape {
+    name: "FrameworkStatus",
+    fields: &[FRAMEWORK, NAME, REQUIREMENTS, IMPLEMENTED, PARTIAL, PLANNED, MISSING, SCORE, STATUS, HREF],
+};
+/// One framework with its areas and its gaps, as it is shown.
+pub static DETAIL: Shape = Shape {
+    name: "FrameworkDetail",
+    fields: &[
+        FRAMEWORK,
+        NAME,
+        REQUIREMENTS,
+        IMPLEMENTED,
+        PARTIAL,
+        PLANNED,
+        MISSING,
+        SCORE,
+        STATUS,
+        HREF,
+        AS_OF,
+        BASIS,
+        list("areas", &Is::Record(&AREA)).says("The same figures by chapter or group of controls."),
+        list("gaps", &Is::Record(&GAP)).says("Every requirement that is not implemented."),
+    ],
+};
+static AREA: Shape = Shape {
+    name: "AreaStatus",
+    fields: &[text("area"), REQUIREMENTS, IMPLEMENTED, PARTIAL, PLANNED, MISSING, SCORE, STATUS],
+};
+static GAP: Shape = Shape {
+    name: "Gap",
+    fields: &[
+        text("id"),
+        text("article"),
+        text("area"),
+        text("title"),
+        word("status", Implementation::NAMES),
+        word("priority", Priority::NAMES),
+        text("gap").nullable(),
+        text("recommendation").nullable(),
+        text("owner_role"),
+        list("measure_ids", &Is::Text),
+    ],
+};
 
 /// All four frameworks in short.
 pub fn overview(catalogue: &Catalogue) -> Value {

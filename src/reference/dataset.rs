@@ -4,10 +4,15 @@
 //! of its records, and `facets` says what they are.
 
 use super::source::Catalogue;
+use super::source::record::{
+    Dimension, Drill, DrillRole, Evidence, FrameworkEntry, Measure, Question, Requirement, Risk,
+    RiskCategory, Scales, Signal, Training, Vendor, Widget,
+};
 use super::source::words::{
     Criticality, Difficulty, Framework, Implementation, Level, Pillar, Priority, RiskStatus,
 };
 use crate::domain::query::{LIMIT, OFFSET, Param, ParamKind, SEARCH, filter};
+use crate::shape::{Is, Shape, Shown, list, record, text, whole, word};
 
 /// One dataset.
 #[derive(Debug)]
@@ -16,6 +21,10 @@ pub struct Dataset {
     pub slug: &'static str,
     /// The query parameters of its filtered list.
     pub params: &'static [Param],
+    /// What a record looks like.
+    pub shape: &'static Shape,
+    /// What its public body has beside `data` and `meta`.
+    pub beside: &'static [Shown],
 }
 
 /// What a record is filtered by, and what it is searched in.
@@ -31,9 +40,44 @@ pub struct Facets {
     pub texts: Vec<String>,
 }
 
+static RISKS_BESIDE: &[Shown] = &[
+    Shown::typed::<Vec<RiskCategory>>("categories").says("The categories of risks."),
+    record("matrix", &MATRIX).says("Likelihood against impact."),
+];
+static MATRIX: Shape = Shape {
+    name: "RiskMatrix",
+    fields: &[Shown::typed::<Scales>("scales"), list("rows", &Is::Record(&MATRIX_ROW))],
+};
+static MATRIX_ROW: Shape =
+    Shape { name: "RiskMatrixRow", fields: &[whole("likelihood"), list("cells", &Is::Record(&MATRIX_CELL))] };
+static MATRIX_CELL: Shape = Shape {
+    name: "RiskMatrixCell",
+    fields: &[
+        whole("likelihood"),
+        whole("impact"),
+        whole("score"),
+        word("level", Level::NAMES),
+        whole("risks"),
+    ],
+};
+static VENDORS_BESIDE: &[Shown] = &[
+    text("notice").says("That all vendors are invented."),
+    Shown::typed::<Vec<Dimension>>("dimensions").says("The five dimensions of a score."),
+];
+static DRILLS_BESIDE: &[Shown] = &[
+    Shown::typed::<Vec<DrillRole>>("roles").says("The roles common to all drills."),
+    Shown::typed::<Vec<String>>("measuring_points").says("What is measured in every drill."),
+];
+static GAPS_BESIDE: &[Shown] = &[
+    text("basis").says("That the states are illustrative."),
+    Shown::typed::<Vec<FrameworkEntry>>("frameworks").says("The four frameworks."),
+];
+
 /// ICT risks.
 pub static RISK_REGISTER: Dataset = Dataset {
     slug: "risk-register",
+    shape: Risk::SHAPE,
+    beside: RISKS_BESIDE,
     params: &[
         LIMIT,
         OFFSET,
@@ -45,6 +89,8 @@ pub static RISK_REGISTER: Dataset = Dataset {
 /// Invented vendors.
 pub static VENDOR_SCORECARD: Dataset = Dataset {
     slug: "vendor-scorecard",
+    shape: Vendor::SHAPE,
+    beside: VENDORS_BESIDE,
     params: &[
         LIMIT,
         OFFSET,
@@ -61,6 +107,8 @@ pub static VENDOR_SCORECARD: Dataset = Dataset {
 /// Incident drills.
 pub static INCIDENT_DRILLS: Dataset = Dataset {
     slug: "incident-drills",
+    shape: Drill::SHAPE,
+    beside: DRILLS_BESIDE,
     params: &[
         LIMIT,
         OFFSET,
@@ -73,6 +121,8 @@ const GAP_FRAMEWORKS: &[&str] = &["dora", "marisk", "iso-27001", "nis2"];
 /// Requirements of four frameworks.
 pub static GAP_ANALYSIS: Dataset = Dataset {
     slug: "gap-analysis",
+    shape: Requirement::SHAPE,
+    beside: GAPS_BESIDE,
     params: &[
         LIMIT,
         OFFSET,
@@ -85,6 +135,8 @@ pub static GAP_ANALYSIS: Dataset = Dataset {
 /// DORA measures.
 pub static MEASURES: Dataset = Dataset {
     slug: "measures",
+    shape: Measure::SHAPE,
+    beside: &[],
     params: &[
         LIMIT,
         OFFSET,
@@ -94,12 +146,16 @@ pub static MEASURES: Dataset = Dataset {
     ],
 };
 /// Kinds of evidence.
-pub static EVIDENCE: Dataset = Dataset { slug: "evidence", params: &[LIMIT, OFFSET, SEARCH] };
+pub static EVIDENCE: Dataset =
+    Dataset { slug: "evidence", shape: Evidence::SHAPE, beside: &[], params: &[LIMIT, OFFSET, SEARCH] };
 /// Supervisory signals.
-pub static RADAR: Dataset = Dataset { slug: "radar", params: &[LIMIT, OFFSET, SEARCH] };
+pub static RADAR: Dataset =
+    Dataset { slug: "radar", shape: Signal::SHAPE, beside: &[], params: &[LIMIT, OFFSET, SEARCH] };
 /// Training modules.
 pub static TRAINING: Dataset = Dataset {
     slug: "compliance-training",
+    shape: Training::SHAPE,
+    beside: &[],
     params: &[
         LIMIT,
         OFFSET,
@@ -109,10 +165,19 @@ pub static TRAINING: Dataset = Dataset {
     ],
 };
 /// Questions to a vendor.
-pub static VENDOR_QUESTIONS: Dataset =
-    Dataset { slug: "vendor-risk-assessment", params: &[LIMIT, OFFSET, SEARCH] };
+pub static VENDOR_QUESTIONS: Dataset = Dataset {
+    slug: "vendor-risk-assessment",
+    shape: Question::SHAPE,
+    beside: &[],
+    params: &[LIMIT, OFFSET, SEARCH],
+};
 /// Dashboard widgets.
-pub static WIDGETS: Dataset = Dataset { slug: "dashboard-widgets", params: &[LIMIT, OFFSET, SEARCH] };
+pub static WIDGETS: Dataset = Dataset {
+    slug: "dashboard-widgets",
+    shape: Widget::SHAPE,
+    beside: &[],
+    params: &[LIMIT, OFFSET, SEARCH],
+};
 
 /// Every dataset.
 pub static ALL: &[&Dataset] = &[
@@ -156,8 +221,6 @@ pub fn facets(slug: &str, catalogue: &Catalogue) -> Option<Vec<Facets>> {
     };
     Some(all)
 }
-
-use super::source::record::{Drill, Measure, Requirement, Risk, Training, Vendor};
 
 fn risk(risk: &Risk) -> Facets {
     Facets {

@@ -73,3 +73,13 @@ fn records(slug: &str) -> Result<Vec<(usize, usize)>, Error> {
         .collect::<Option<_>>()
         .ok_or_else(|| Error::internal("reading record positions", slug))
 }
+
+/// A path belongs to a module by the module's longest match: itself or a folder above it. The three
+/// bare indexes belong to nothing but their own name.
+pub fn belongs(path: &str, beginnings: &[String]) -> bool {
+    beginnings.iter().any(|beginning| {
+        let rest = path.strip_prefix(beginning.as_str());
+        let is_index = matches!(beginning.as_str(), "/api" | "/api/v2");
+        rest.is_some_and(|rest| rest.is_empty() || (!is_index && rest.starts_with('/')))
+    })
+}

@@ -64,6 +64,12 @@ impl Table {
         Some(&self.payload.identity[row.start..row.end])
     }
 
+    /// The JSON of the first record.
+    pub fn first(&self) -> Option<&[u8]> {
+        let row = self.rows.first()?;
+        Some(&self.payload.identity[row.start..row.end])
+    }
+
     /// The records that a checked query asks for.
     pub fn select(&self, query: &Query) -> Selection<'_> {
         let page = query.page();

@@ -1,6 +1,7 @@
 //! Documents that are not tested go stale.
 
 use holdfast::config::SETTINGS;
+use holdfast::pages::PAGES;
 use holdfast::routes::ROUTES;
 
 const README: &str = include_str!("../../README.md");
@@ -18,7 +19,7 @@ fn the_readme_names_every_setting_with_its_default() {
 
 #[test]
 fn the_readme_names_every_route() {
-    for route in ROUTES {
+    for route in ROUTES.iter().chain(PAGES) {
         assert!(README.contains(&format!("`{}`", route.path)), "{} is not in the README", route.path);
     }
 }

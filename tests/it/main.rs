@@ -23,6 +23,7 @@ mod mail;
 mod matrix;
 mod openapi;
 mod outbox;
+mod pages;
 mod people;
 mod process;
 mod programme;

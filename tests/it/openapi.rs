@@ -1,7 +1,7 @@
 //! The OpenAPI document: complete by the table, and no change unseen.
 
 use crate::process::Workplace;
-use holdfast::http::route::Credentials;
+use holdfast::http::route::{Credentials, Gives, Handler};
 use holdfast::routes::ROUTES;
 use serde_json::Value;
 
@@ -46,6 +46,38 @@ fn every_route_is_described_with_all_its_row_says() {
     let operations: usize =
         document["paths"].as_object().unwrap().values().map(|path| path.as_object().unwrap().len()).sum();
     assert_eq!(operations, described);
+}
+
+/// A route that says nothing of its answer would leave the document with an empty promise.
+#[test]
+fn every_route_with_code_says_what_its_answer_looks_like() {
+    for route in ROUTES.iter().filter(|route| route.handler.is_available()) {
+        let told = match route.gives {
+            Gives::Csv | Gives::Nothing => true,
+            Gives::Item | Gives::List | Gives::All | Gives::Created | Gives::CreatedOrShown => {
+                route.shows.is_some() || matches!(route.handler, Handler::Whole(_))
+            }
+        };
+        assert!(told, "{}: give its row .shows(&SHAPE)", route.name());
+    }
+}
+
+#[test]
+fn nothing_of_the_document_points_nowhere_and_no_schema_is_left_over() {
+    let text = printed();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let pointers: Vec<&str> =
+        text.split("\"$ref\": \"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(pointers.len() > 300, "{}", pointers.len());
+    for pointer in &pointers {
+        assert!(document.pointer(pointer).is_some_and(|target| !target.is_null()), "{pointer}");
+    }
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(
+            pointers.iter().any(|pointer| pointer.ends_with(&format!("/{name}"))),
+            "{name} is used nowhere"
+        );
+    }
 }
 
 #[test]

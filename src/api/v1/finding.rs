@@ -50,8 +50,12 @@ pub fn show(request: &Request, tenant: &Tenant) -> Answer {
 
 /// Files a finding; with an `Idempotency-Key` once in a day.
 pub fn create(request: &Request, tenant: &Tenant) -> Answer {
-    if request.once.as_ref().is_some_and(|key| key.is_empty() || key.chars().count() > ONCE_CHARS_MAX) {
-        let text = format!("the header Idempotency-Key must have 1 to {ONCE_CHARS_MAX} characters");
+    let fits = |key: &str| {
+        (1..=ONCE_CHARS_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    if request.once.as_ref().is_some_and(|key| !fits(key)) {
+        let text =
+            format!("the header Idempotency-Key must have 1 to {ONCE_CHARS_MAX} visible ASCII characters");
         return Err(Error::invalid(text));
     }
     let (Filed::New(finding) | Filed::Before(finding)) =

@@ -4,11 +4,15 @@ use crate::domain::query::{LIMIT, OFFSET, Param, SEARCH};
 use crate::domain::risk::Basis;
 use crate::http::envelope::{v1_item, v1_list_with, v1_record};
 use crate::http::{Answer, Reply, Request};
+use crate::shape::{Shown, flag};
 use crate::store::Tenant;
 use serde_json::json;
 
 /// What the list of breaches may be asked for.
 pub static BREACH_PARAMS: &[Param] = &[LIMIT, OFFSET, SEARCH];
+
+/// What `meta` of the breaches has beside.
+pub static BREACH_META: &[Shown] = &[flag("enabled").says("Whether breaches are reported at all.")];
 
 /// Runs an analysis and stores it; with `what_if` it is only answered.
 pub fn analyze(request: &Request, tenant: &Tenant) -> Answer {

@@ -28,6 +28,8 @@ macro_rules! record {
         pub struct $name {
             $($(#[$field_doc])* #[allow(missing_docs, reason = "the field's name is the field's name in the API")] pub $field: $kind,)+
         }
+
+        shape_of! { $name { $($field: $kind),+ } }
     };
 }
 
@@ -174,6 +176,8 @@ pub struct Mappings {
     pub iso_27001: Vec<String>,
     pub nis2: Vec<String>,
 }
+
+shape_of! { Mappings { marisk: Vec<String>, iso_27001: Vec<String>, nis2: Vec<String> } }
 
 record! {
     /// A kind of evidence.

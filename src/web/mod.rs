@@ -1,0 +1,19 @@
+//! Pages for people: each file makes one, from a template in `templates/`.
+//!
+//! Text is escaped by the template engine; a page holds no inline script or style and
+//! names no outside address. What it may touch is said by its row's handler.
+
+pub mod asset;
+pub mod docs;
+mod docs_route;
+pub mod error;
+mod markup;
+pub mod start;
+
+use crate::error::Error;
+use askama::Template;
+
+/// A template with its values, as text.
+fn render(template: &impl Template) -> Result<String, Error> {
+    template.render().map_err(|cause| Error::internal("writing a page", cause))
+}
