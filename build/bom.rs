@@ -31,7 +31,6 @@ const NOT_LINKED: &[&str] = &[
     "autocfg",
     "version_check",
     "*derive",
-    "*-derive",
     "*-macros",
     "*_macros",
     "*-static",
