@@ -112,6 +112,12 @@ pub fn rfc3339_bytes(wall_ms: i64) -> [u8; 20] {
     text
 }
 
+/// Reads a date as HTTP writes it, `Sun, 15 Nov 2026 08:00:00 GMT`, into milliseconds.
+pub fn parse_http_date(text: &str) -> Option<i64> {
+    let zoned = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(zoned.as_millisecond())
+}
+
 /// Reads an RFC 3339 time into milliseconds.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
@@ -127,6 +133,8 @@ mod tests {
         assert_eq!(rfc3339(-1), "1969-12-31T23:59:59Z");
         assert_eq!(parse_rfc3339("2026-11-15T09:00:00+01:00"), Some(1_794_729_600_000));
         assert_eq!(parse_rfc3339("2026-11-15"), None);
+        assert_eq!(parse_http_date("Sun, 15 Nov 2026 08:00:00 GMT"), Some(1_794_729_600_000));
+        assert_eq!(parse_http_date("soon"), None);
     }
 
     proptest::proptest! {

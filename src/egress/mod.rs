@@ -77,7 +77,7 @@ impl Egress {
             Err(_) => return Tried::without_answer(Outcome::Blocked),
         };
         match parcel.channel {
-            Channel::Slack | Channel::Teams => self.web.post(parcel, &checked),
+            Channel::Slack | Channel::Teams => self.web.post(parcel, &checked, now_ms),
             Channel::Email => match &self.outside.relay {
                 Some(relay) => mail::send(parcel, relay, &self.trust, self.outside.time_out, now_ms),
                 None => Tried::without_answer(Outcome::NotConfigured),

@@ -3,6 +3,7 @@
 use super::Parcel;
 use super::guard::{Forbidden, Guard, Names};
 use super::trust::Trust;
+use crate::clock::parse_http_date;
 use crate::domain::delivery::{Outcome, Tried};
 use crate::domain::destination::Checked;
 use crate::domain::message::{slack, teams};
@@ -34,7 +35,7 @@ impl Web {
     }
 
     /// Posts a message in the channel's form.
-    pub fn post(&self, parcel: &Parcel, checked: &Checked) -> Tried {
+    pub fn post(&self, parcel: &Parcel, checked: &Checked, now_ms: i64) -> Tried {
         let body = match parcel.channel {
             Channel::Teams => teams::body(parcel.message),
             Channel::Slack | Channel::Email => slack::body(parcel.message, checked.is_vouched),
@@ -48,7 +49,7 @@ impl Web {
             .send(body.to_string());
         match answer {
             Ok(mut answer) => {
-                let retry_after_ms = retry_after(&answer);
+                let retry_after_ms = retry_after(&answer, now_ms);
                 // Read so that an orderly receiver is not cut off; what it says does not matter.
                 let _ = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
                 Tried::answered(answer.status().as_u16(), retry_after_ms)
@@ -85,10 +86,13 @@ impl Web {
     }
 }
 
-/// The wait that a receiver asks for. Dates are rare here and count as none.
-fn retry_after(answer: &ureq::http::Response<Body>) -> Option<i64> {
-    let text = answer.headers().get("retry-after")?.to_str().ok()?;
-    text.trim().parse::<u32>().ok().map(|seconds| i64::from(seconds) * 1000)
+/// The wait that a receiver asks for, in seconds or as a date.
+fn retry_after(answer: &ureq::http::Response<Body>, now_ms: i64) -> Option<i64> {
+    let text = answer.headers().get("retry-after")?.to_str().ok()?.trim();
+    match text.parse::<u32>() {
+        Ok(seconds) => Some(i64::from(seconds) * 1000),
+        Err(_) => parse_http_date(text).map(|until_ms| until_ms - now_ms),
+    }
 }
 
 fn outcome(error: &ureq::Error) -> Outcome {

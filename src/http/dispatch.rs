@@ -21,7 +21,7 @@ use hyper::header::{ALLOW, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The longest path and query together.
 const URI_BYTES_MAX: usize = 8 * 1024;
@@ -42,8 +42,11 @@ pub struct House {
     /// Finished pages.
     pages: Cache,
     router: Router,
-    /// The payload of each row that has a fixed one.
-    prepared: Vec<Option<Arc<Prepared>>>,
+    /// The table of the API, without pages.
+    api: &'static [Route],
+    /// The payload of each row that has a fixed one, made when it is first asked for: most are never, and
+    /// the largest need megabytes to be made.
+    prepared: Vec<OnceLock<Option<Arc<Prepared>>>>,
 }
 
 /// A question that is kept while its answer is made.
@@ -76,19 +79,12 @@ pub struct Ticket {
 }
 
 impl House {
-    /// Builds the router and the fixed payloads; a table that does not fit is an error.
+    /// Builds the router; a table that does not fit is an error.
     pub fn new(app: App, routes: &'static [Route], site: &'static Site) -> Result<House, Error> {
-        let makings = Makings {
-            routes,
-            reference: &app.reference,
-            base_url: &app.base_url,
-            contact: app.config.contact.as_deref(),
-            limits: app.limiter.limits(),
-        };
         let rows: Vec<&'static Route> = routes.iter().chain(site.pages).collect();
-        let prepared =
-            rows.iter().map(|route| prepare(route, &makings)).collect::<Result<Vec<_>, Error>>()?;
+        let prepared = rows.iter().map(|_| OnceLock::new()).collect();
         Ok(House {
+            api: routes,
             router: Router::new(&rows)?,
             request_ids: RequestIds::new()?,
             policies: Policies::new(&app.limiter),
@@ -98,6 +94,23 @@ impl House {
             site,
             prepared,
         })
+    }
+
+    /// The payload of a row whose answer is always the same; none if it is not.
+    fn prepared(&self, row: usize, route: &Route) -> Result<Option<&Arc<Prepared>>, Error> {
+        let place = &self.prepared[row];
+        if let Some(made) = place.get() {
+            return Ok(made.as_ref());
+        }
+        let makings = Makings {
+            routes: self.api,
+            reference: &self.app.reference,
+            base_url: &self.app.base_url,
+            contact: self.app.config.contact.as_deref(),
+            limits: self.app.limiter.limits(),
+        };
+        let made = prepare(route, &makings)?;
+        Ok(place.get_or_init(|| made).as_ref())
     }
 
     /// The row of a ticket.
@@ -179,7 +192,7 @@ impl House {
         let Some((row, route)) = ticket.row.and_then(|row| Some((row, *self.routes.get(row)?))) else {
             return Err(Error::NotFound("route"));
         };
-        let prepared = self.prepared[row].as_ref();
+        let prepared = self.prepared(row, route)?;
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
             return Ok(Reply::prepared(Arc::clone(payload)));
         }

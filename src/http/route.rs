@@ -124,7 +124,7 @@ pub enum Made {
 pub enum Handler {
     /// No code: the dataset as it is, prepared by the build.
     Whole(&'static Dataset),
-    /// Built once at start, then served as it is.
+    /// Built once, at its first use, then served as it is.
     AtStart(fn(&Makings) -> Result<Made, Error>),
     /// Operational: what the service knows of itself.
     Service(fn(&App) -> Answer),

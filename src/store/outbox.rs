@@ -12,8 +12,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// Nobody else takes a leased row for so long.
 const LEASE_MS: i64 = 60_000;
-/// What is settled, and the events behind it, are kept so long.
-const KEPT_MS: i64 = 30 * 86_400_000;
+/// What is settled, and the events behind it, are kept so long: thirty days after the last try, which comes
+/// within a day of the first.
+const KEPT_MS: i64 = 31 * 86_400_000;
 /// Rows that one clean-up takes away in one transaction.
 const PRUNED_AT_ONCE: i64 = 2_000;
 

@@ -2,7 +2,7 @@
 
 use crate::client::Answer;
 use crate::house::{House, Literals};
-use crate::process::wait_until;
+use crate::process::{Workplace, wait_until};
 use crate::receiver::{Manner, Receiver};
 use holdfast::domain::destination::Allowlist;
 use holdfast::domain::webhook::Channel;
@@ -193,6 +193,56 @@ fn a_receiver_may_ask_for_a_longer_wait() {
     assert_eq!(receiver.count(), 1);
     house.clock.advance_ms(1_000);
     assert_eq!(tried(&house, &webhook, 2)["state"], "delivered");
+}
+
+#[test]
+fn a_wait_may_be_asked_for_by_a_date_too() {
+    let receiver = Receiver::start(Manner::with(503, "Retry-After: Sun, 15 Nov 2026 09:30:00 GMT\r\n"));
+    let house = house(&[&receiver]);
+    let webhook = webhook(&house, "slack", &receiver.url("x"));
+    file(&house, "One");
+    assert_eq!(tried(&house, &webhook, 1)["next_attempt_at"], "2026-11-15T09:30:00Z");
+}
+
+/// The receiver is a Holdfast with a certificate; what it answers does not matter, only whether it is heard.
+#[test]
+fn a_receiver_whose_certificate_is_not_trusted_hears_nothing() {
+    let place = Workplace::new();
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (cert, key) = (place.folder.path().join("cert.pem"), place.folder.path().join("key.pem"));
+    std::fs::write(&cert, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let env = [("HOLDFAST_TLS_CERT", cert.to_str().unwrap()), ("HOLDFAST_TLS_KEY", key.to_str().unwrap())];
+    let receiver = place.serve_with(&env);
+    let port = receiver.address.port();
+    for (host, ca_file, outcome) in [
+        ("localhost", Some(cert.clone()), "rejected"),
+        ("localhost", None, "unreachable"),
+        // The right authority, but the certificate is for another name.
+        ("127.0.0.1", Some(cert.clone()), "unreachable"),
+    ] {
+        let house = House::with(|config| {
+            config.limits = None;
+            config.ca_file = ca_file;
+            config.names = Arc::new(Local(receiver.address));
+            let mut allowlist = Allowlist::default();
+            allowlist.add(Channel::Slack, &format!("https://{host}:{port}/")).unwrap();
+            config.allowlist = Arc::new(allowlist);
+        });
+        let webhook = webhook(&house, "slack", &format!("https://{host}:{port}/api/v1/findings"));
+        file(&house, "One");
+        assert_eq!(tried(&house, &webhook, 1)["log"][0]["outcome"], outcome, "{host}");
+    }
+}
+
+/// Every name is this address.
+#[derive(Debug)]
+struct Local(SocketAddr);
+
+impl Names for Local {
+    fn look_up(&self, _: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
+        Ok(vec![self.0])
+    }
 }
 
 #[test]
@@ -416,7 +466,7 @@ fn old_deliveries_are_forgotten_and_the_webhook_remembers_its_last() {
     let webhook = webhook(&house, "slack", &receiver.url("x"));
     file(&house, "One");
     tried(&house, &webhook, 1);
-    house.clock.advance_ms(29 * 86_400_000);
+    house.clock.advance_ms(30 * 86_400_000);
     house.service().house.app.store.prune_deliveries().unwrap();
     let total = || {
         let page = house.get(&format!("{webhook}/deliveries")).key(&house.ours.reader).expect(200).json();
