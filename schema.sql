@@ -513,3 +513,135 @@ end;
 create trigger audit_anchor_kept before delete on audit_anchor begin
   select raise(abort, 'an anchor of the audit log is kept');
 end;
+
+-- What search finds, one row an object: `number` is its row in search_index.
+create table search_entry (
+  tenant_id text    not null references tenant (id) on delete cascade,
+  id        text    not null,
+  number    integer not null unique,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+-- The words of each object. It holds no text, only terms, and each term begins with its tenant: what others
+-- store costs a search nothing and cannot be found by it. `terms` and its rules are in src/store/search.rs.
+create virtual table search_index using fts5 (
+  title, body, content = '', contentless_delete = 1, detail = column, tokenize = 'ascii'
+);
+
+-- By which rules search_index was filled; a build with others fills it anew.
+create table search_rules (
+  number integer primary key
+) strict;
+
+-- The texts that are searched. The triggers below name the same columns to see whether a change touches them.
+create view search_text (tenant_id, id, title, body) as
+  select tenant_id, id, name, concat_ws(char(10), description, owner) from programme
+  union all
+  select tenant_id, id, title, concat_ws(char(10), description, result_summary, assignee) from test_case
+  union all
+  select tenant_id, id, title, concat_ws(char(10), description, remediation, owner) from finding
+  union all
+  select tenant_id, id, title, concat_ws(char(10), summary, product_name, product_version, cve_id, root_cause,
+    mitigation, user_guidance) from cra_report
+  union all
+  select tenant_id, id, name, concat_ws(char(10), parent, sector, country, region, lei) from provider;
+
+-- The index follows each write in its transaction.
+create trigger search_entry_added after insert on search_entry begin
+  insert into search_index (rowid, title, body)
+    select new.number, terms(tenant_id, title), terms(tenant_id, body) from search_text
+    where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger search_entry_touched after update on search_entry begin
+  update search_index set (title, body) =
+    (select terms(tenant_id, title), terms(tenant_id, body) from search_text
+     where tenant_id = new.tenant_id and id = new.id)
+    where rowid = new.number;
+end;
+
+create trigger search_entry_removed after delete on search_entry begin
+  delete from search_index where rowid = old.number;
+end;
+
+create trigger programme_found after insert on programme begin
+  insert into search_entry
+    values (new.tenant_id, new.id, (select coalesce(max(number), 0) + 1 from search_entry));
+end;
+
+create trigger programme_reworded after update on programme
+when (old.name, old.description, old.owner)
+  is not (new.name, new.description, new.owner) begin
+  update search_entry set id = new.id where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger programme_lost after delete on programme begin
+  delete from search_entry where tenant_id = old.tenant_id and id = old.id;
+end;
+
+create trigger test_case_found after insert on test_case begin
+  insert into search_entry
+    values (new.tenant_id, new.id, (select coalesce(max(number), 0) + 1 from search_entry));
+end;
+
+create trigger test_case_reworded after update on test_case
+when (old.title, old.description, old.result_summary, old.assignee)
+  is not (new.title, new.description, new.result_summary, new.assignee) begin
+  update search_entry set id = new.id where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger test_case_lost after delete on test_case begin
+  delete from search_entry where tenant_id = old.tenant_id and id = old.id;
+end;
+
+create trigger finding_found after insert on finding begin
+  insert into search_entry
+    values (new.tenant_id, new.id, (select coalesce(max(number), 0) + 1 from search_entry));
+end;
+
+create trigger finding_reworded after update on finding
+when (old.title, old.description, old.remediation, old.owner)
+  is not (new.title, new.description, new.remediation, new.owner) begin
+  update search_entry set id = new.id where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger finding_lost after delete on finding begin
+  delete from search_entry where tenant_id = old.tenant_id and id = old.id;
+end;
+
+create trigger cra_report_found after insert on cra_report begin
+  insert into search_entry
+    values (new.tenant_id, new.id, (select coalesce(max(number), 0) + 1 from search_entry));
+end;
+
+create trigger cra_report_reworded after update on cra_report
+when (old.title, old.summary, old.product_name, old.product_version, old.cve_id, old.root_cause, old.mitigation,
+    old.user_guidance)
+  is not (new.title, new.summary, new.product_name, new.product_version, new.cve_id, new.root_cause, new.mitigation,
+    new.user_guidance) begin
+  update search_entry set id = new.id where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger cra_report_lost after delete on cra_report begin
+  delete from search_entry where tenant_id = old.tenant_id and id = old.id;
+end;
+
+create trigger provider_found after insert on provider begin
+  insert into search_entry
+    values (new.tenant_id, new.id, (select coalesce(max(number), 0) + 1 from search_entry));
+end;
+
+create trigger provider_reworded after update on provider
+when (old.name, old.parent, old.sector, old.country, old.region, old.lei)
+  is not (new.name, new.parent, new.sector, new.country, new.region, new.lei) begin
+  update search_entry set id = new.id where tenant_id = new.tenant_id and id = new.id;
+end;
+
+create trigger provider_lost after delete on provider begin
+  delete from search_entry where tenant_id = old.tenant_id and id = old.id;
+end;
+
+-- Work that is not finished, by the day on which it is due.
+create index finding_deadline on finding (tenant_id, due_on, severity)
+  where status in ('open', 'in_progress', 'resolved');
+create index test_case_deadline on test_case (tenant_id, due_on) where status in ('planned', 'in_progress', 'blocked');

@@ -15,6 +15,18 @@ use std::time::{Duration, Instant};
 const HOLDFAST: &str = env!("CARGO_BIN_EXE_holdfast");
 const FINDINGS: usize = 5_000;
 const REQUESTS: usize = 2_000;
+/// Searches, each walks over all hits of the tenant.
+const SEARCHES: usize = 100;
+/// What is looked for, and how many of a tenant's findings have it.
+const QUESTIONS: &[(&str, &str)] = &[
+    ("search: 1 hit", "4321"),
+    ("search: 1,000 hits", "quarterly"),
+    ("search: 1,000 hits, three words", "quarterly+drill+restore"),
+    ("search: 5,000 hits", "restore"),
+    ("search: 5,000 hits, four words", "the+restore+took+longer"),
+    ("search: a letter", "r"),
+    ("search: 1,111 words that begin so", "1"),
+];
 
 fn main() {
     let tenants = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(200_usize);
@@ -43,6 +55,13 @@ fn main() {
             among / alone
         );
     }
+    for (what, words) in QUESTIONS {
+        let (alone, among) = (search_us(&small, &small_key, words), search_us(&large, &large_key, words));
+        println!(
+            "{what:<34} alone {:>8.1} us   among {tenants} tenants {:>8.1} us, slowest {:>8.1} us",
+            alone.0, among.0, among.1
+        );
+    }
     println!(
         "database: {:.0} MiB",
         std::fs::metadata(folder.path().join("large.db")).expect("file").len() as f64 / 1048576.0
@@ -54,6 +73,7 @@ fn findings() -> String {
         .map(|number| {
             let severity = ["critical", "high", "medium", "low"][number % 4];
             let text = "The restore took longer than the recovery time objective allows. ".repeat(2);
+            let text = text + if number % 5 == 0 { "Seen in a quarterly drill." } else { "" };
             format!(
                 "{{\"title\":\"Finding {number}\",\"severity\":\"{severity}\",\"description\":\"{text}\"}}"
             )
@@ -122,6 +142,21 @@ fn latency_us(server: &Server, key: &str, what: &str) -> f64 {
         times.push(began.elapsed().as_secs_f64() * 1e6);
     }
     median(times)
+}
+
+/// The first page of a search: the median, and the slowest.
+fn search_us(server: &Server, key: &str, words: &str) -> (f64, f64) {
+    let mut stream = TcpStream::connect(&server.address).expect("connection");
+    stream.set_nodelay(true).expect("nodelay");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("time-out");
+    let mut times = Vec::with_capacity(SEARCHES);
+    for _ in 0..SEARCHES {
+        let began = Instant::now();
+        get(&mut stream, key, &format!("/api/v2/search?q={words}"));
+        times.push(began.elapsed().as_secs_f64() * 1e6);
+    }
+    let slowest = times.iter().copied().fold(0.0, f64::max);
+    (median(times), slowest)
 }
 
 fn ids(stream: &mut TcpStream, key: &str) -> Vec<String> {

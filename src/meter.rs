@@ -1,8 +1,11 @@
-//! Counters per route: how many requests, how they ended, and the errors of the last hour.
+//! Counters per route: how many requests, how they ended, how long they took, and the errors of the last hour.
 //!
 //! Plain atomics, indexed by the route's position in the table; one row more counts
 //! what matched no route. Memory is fixed.
 
+mod histogram;
+
+use histogram::Histogram;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Minutes that are remembered.
@@ -21,6 +24,7 @@ struct RouteMeter {
     client_errors: AtomicU64,
     server_errors: AtomicU64,
     micros: AtomicU64,
+    latency: Histogram,
     minutes: [Minute; MINUTES],
 }
 
@@ -45,6 +49,17 @@ pub struct Tally {
     pub micros: u64,
 }
 
+/// Times that 50, 95 and 99 of 100 requests kept within, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentiles {
+    /// Half of the requests.
+    pub p50_us: f64,
+    /// All but one in twenty.
+    pub p95_us: f64,
+    /// All but one in a hundred.
+    pub p99_us: f64,
+}
+
 impl Meter {
     /// Counters for routes of these names.
     pub fn new(names: Vec<String>) -> Meter {
@@ -53,6 +68,7 @@ impl Meter {
             client_errors: AtomicU64::new(0),
             server_errors: AtomicU64::new(0),
             micros: AtomicU64::new(0),
+            latency: Histogram::default(),
             minutes: std::array::from_fn(|_| Minute::default()),
         };
         Meter { routes: std::iter::repeat_with(route).take(names.len() + 1).collect(), names }
@@ -63,6 +79,7 @@ impl Meter {
         let Some(meter) = self.routes.get(route.unwrap_or(self.routes.len() - 1)) else { return };
         meter.requests.fetch_add(1, Ordering::Relaxed);
         meter.micros.fetch_add(micros, Ordering::Relaxed);
+        meter.latency.count(micros);
         match status {
             500.. => meter.server_errors.fetch_add(1, Ordering::Relaxed),
             400..=499 => meter.client_errors.fetch_add(1, Ordering::Relaxed),
@@ -80,6 +97,15 @@ impl Meter {
             server_errors: meter.server_errors.load(Ordering::Relaxed),
             micros: meter.micros.load(Ordering::Relaxed),
         }
+    }
+
+    /// How the routes that anybody asked did since the start, in the order of the table.
+    pub fn overview(&self) -> impl Iterator<Item = (&str, Tally, Percentiles)> {
+        let rows = self.names.iter().enumerate().map(|(row, name)| (name.as_str(), self.tally(row), row));
+        rows.filter(|(_, tally, _)| tally.requests > 0).map(|(name, tally, row)| {
+            let [p50_us, p95_us, p99_us] = self.routes[row].latency.percentiles([0.50, 0.95, 0.99]);
+            (name, tally, Percentiles { p50_us, p95_us, p99_us })
+        })
     }
 
     /// Requests and 5xx answers of each route in the last hour, by its name.

@@ -4,6 +4,7 @@
 //! the counters and the OpenAPI document are derived from it.
 
 use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
+use crate::domain::alert::ALERT;
 use crate::domain::analysis::ANALYSIS;
 use crate::domain::arrangement::{ARRANGEMENT, NEW_ARRANGEMENT};
 use crate::domain::cra_form::{CRA_REPORT, CRA_REPORT_PATCH};
@@ -15,13 +16,17 @@ use crate::domain::programme::PROGRAMME;
 use crate::domain::provider::{NEW_PROVIDER, PROVIDER};
 use crate::domain::risk::{ANALYZE, BREACH, THRESHOLD_PATCH, THRESHOLDS};
 use crate::domain::scan::SCAN;
+use crate::domain::search::HIT;
 use crate::domain::test_case::{TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::timeline::{NOTHING, SHOWN_MILESTONE, SYNCED};
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK, WEBHOOK_PATCH};
 use crate::http::route::Gives::{All, Created, CreatedOrShown, Csv, List, Nothing};
-use crate::http::route::Handler::{AtStart, Filtered, Later, Platform, Service, Shared, Tenant, Whole};
+use crate::http::route::Handler::{
+    AtStart, Beside, Filtered, Later, Platform, Service, Shared, Tenant, Whole,
+};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
 use crate::http::route::{Route, Scope, public, service, v1, v2};
+use crate::reference::compliance::SCORE_BESIDE_OWN;
 use crate::reference::compliance::{DETAIL, OVERVIEW};
 use crate::reference::dataset::{
     EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, RISK_REGISTER, TRAINING, VENDOR_QUESTIONS,
@@ -319,12 +324,29 @@ pub static ROUTES: &[Route] = &[
     v2("/api/v2/vendor-risk-assessment", Filtered(&VENDOR_QUESTIONS))
         .says("Vendor risk assessment questions."),
     v2("/api/v2/dashboard-widgets", Filtered(&WIDGETS)).says("Available dashboard widgets."),
-    v2("/api/v2/alerts", Later(Scope::Tenant)).gives(List).says("Active alerts."),
-    v2("/api/v2/performance/overview", Later(Scope::Platform))
+    v2("/api/v2/alerts", Beside(api_v2::alert::list))
+        .asks(api_v2::alert::PARAMS)
         .gives(List)
+        .shows(&ALERT)
+        .aside()
+        .says("Active alerts."),
+    v2("/api/v2/performance/overview", Platform(api_v2::performance::overview))
+        .asks(api_v2::performance::PARAMS)
+        .gives(List)
+        .shows(&api_v2::performance::FIGURES)
         .says("Technical performance overview."),
-    v2("/api/v2/compliance-scores", Later(Scope::Tenant)).gives(List).says("Compliance scores."),
-    v2("/api/v2/search", Later(Scope::Tenant)).gives(List).says("Cross-module search."),
+    v2("/api/v2/compliance-scores", Beside(api_v2::score::list))
+        .asks(api_v2::score::PARAMS)
+        .gives(List)
+        .shows(&SCORE_BESIDE_OWN)
+        .aside()
+        .says("Compliance scores."),
+    v2("/api/v2/search", Beside(api_v2::search::list))
+        .asks(api_v2::search::PARAMS)
+        .gives(List)
+        .shows(&HIT)
+        .aside()
+        .says("Cross-module search."),
 ];
 
 #[cfg(test)]
@@ -408,6 +430,7 @@ mod tests {
                 | Handler::Service(_)
                 | Handler::Shared(_)
                 | Handler::Tenant(_)
+                | Handler::Beside(_)
                 | Handler::Platform(_)
                 | Handler::Open(_)
                 | Handler::Later(_) => false,

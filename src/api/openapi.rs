@@ -140,7 +140,13 @@ fn path_parameter(path: &str) -> Option<Value> {
 }
 
 fn parameter(param: &Param) -> Value {
-    json!({ "name": param.name, "in": "query", "description": param.says, "schema": param_schema(param) })
+    let mut shown = json!({
+        "name": param.name, "in": "query", "description": param.says, "schema": param_schema(param),
+    });
+    if param.is_needed() {
+        shown["required"] = json!(true);
+    }
+    shown
 }
 
 fn responses(route: &Route, makings: &Makings, schemas: &mut Schemas) -> Result<Value, Error> {

@@ -114,6 +114,13 @@ pub fn key(context: &Context, command: KeyCommand) -> Result<(), Error> {
     })
 }
 
+/// `holdfast reindex`
+pub fn reindex(context: &Context) -> Result<(), Error> {
+    with_store(context, Purpose::Administer, |store| {
+        print(&format!("{} objects indexed\n", store.rebuild_search()?))
+    })
+}
+
 pub(super) fn with_store(
     context: &Context,
     purpose: Purpose,

@@ -88,6 +88,8 @@ enum Command {
     Audit(AuditCommand),
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
+    /// Fill the search index anew, should `check` find it wanting; writes of a running server wait meanwhile
+    Reindex,
     /// Print the OpenAPI 3.1 document
     Openapi,
     /// Ask the running server whether it is alive; for container and service checks
@@ -294,6 +296,7 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
         Command::Sbom => print(crate::scanner::BILL),
         Command::Audit(command) => audit::audit(&context, command),
         Command::Check => check(&context),
+        Command::Reindex => admin::reindex(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),
         Command::Completions { shell } => {

@@ -6,6 +6,7 @@
 
 pub mod actor;
 pub mod address;
+pub mod alert;
 pub mod analysis;
 pub mod arrangement;
 pub mod audit;
@@ -20,6 +21,7 @@ pub mod destination;
 pub mod event;
 pub mod finding;
 pub mod fits;
+pub mod fold;
 pub mod form;
 pub mod history;
 pub mod id;
@@ -41,6 +43,7 @@ pub mod report;
 pub mod risk;
 pub mod sarif;
 pub mod scan;
+pub mod search;
 pub mod session;
 pub mod shown;
 pub mod test_case;

@@ -29,6 +29,11 @@ pub enum ParamKind {
         /// Characters, not bytes.
         max_chars: usize,
     },
+    /// Free text without which there is nothing to answer: it must be given and not be blank.
+    Needed {
+        /// Characters, not bytes.
+        max_chars: usize,
+    },
     /// One of a closed set of words.
     Choice(&'static [&'static str]),
     /// A whole number within bounds.
@@ -53,7 +58,7 @@ pub const OFFSET: Param =
 pub const SEARCH: Param = Param {
     name: "search",
     kind: ParamKind::Text { max_chars: 200 },
-    says: "Only items whose text contains every one of these words; case does not matter.",
+    says: "Only items whose text contains every one of these words; capitals and marks on letters do not matter.",
 };
 
 /// A filter by one of a closed set of words.
@@ -91,6 +96,14 @@ impl Query {
                 Ok(value) => given.push((param.name, value)),
             }
         }
+        for param in params.iter().filter(|param| param.is_needed()) {
+            let named = |name: &String| name == param.name;
+            if !given.iter().any(|(known, _)| *known == param.name)
+                && !faults.fields.iter().any(|(name, _)| named(name))
+            {
+                faults.add(param.name, "is required");
+            }
+        }
         if faults.fields.is_empty() { Ok(Query(given)) } else { Err(faults) }
     }
 
@@ -123,6 +136,11 @@ impl Query {
 }
 
 impl Param {
+    /// Must it be given?
+    pub fn is_needed(&self) -> bool {
+        matches!(self.kind, ParamKind::Needed { .. })
+    }
+
     /// The value in its one spelling, or what is wrong with it.
     fn check(&self, value: &str) -> Result<String, String> {
         match self.kind {
@@ -133,10 +151,13 @@ impl Param {
             ParamKind::Offset => whole_number(value)
                 .map(|number| number.to_string())
                 .ok_or_else(|| "must be a whole number, 0 or more".into()),
-            ParamKind::Text { max_chars } if value.chars().count() > max_chars => {
+            ParamKind::Text { max_chars } | ParamKind::Needed { max_chars }
+                if value.chars().count() > max_chars =>
+            {
                 Err(format!("has more than {max_chars} characters"))
             }
-            ParamKind::Text { .. } => Ok(value.to_owned()),
+            ParamKind::Needed { .. } if value.trim().is_empty() => Err("must not be blank".into()),
+            ParamKind::Text { .. } | ParamKind::Needed { .. } => Ok(value.to_owned()),
             ParamKind::Choice(of) if of.contains(&value) => Ok(value.to_owned()),
             ParamKind::Choice(of) => Err(format!("must be one of: {}", of.join(", "))),
             ParamKind::Integer { min, max } => value
@@ -213,6 +234,17 @@ mod tests {
         let query =
             Query::check("limit=99999999999999999999999&offset=99999999999999999999999", PARAMS).unwrap();
         assert_eq!(query.page(), Page { limit: 500, offset: u64::MAX });
+    }
+
+    #[test]
+    fn what_is_needed_must_be_there_and_say_something() {
+        static NEEDED: &[Param] =
+            &[LIMIT, Param { name: "q", kind: ParamKind::Needed { max_chars: 3 }, says: "" }];
+        for bad in ["", "limit=1", "q", "q=", "q=+%20%09", "q=%E2%80%83", "q=abcd", "q=%FF", "q=a&q=b"] {
+            let faults = Query::check(bad, NEEDED).unwrap_err();
+            assert_eq!(faults.fields.iter().filter(|(name, _)| name == "q").count(), 1, "{bad}");
+        }
+        assert_eq!(Query::check("q=*%00", NEEDED).unwrap().get("q"), Some("*\0"));
     }
 
     #[test]

@@ -256,6 +256,10 @@ impl House {
                 let caller = request.caller()?;
                 answer(request, &self.app.store.tenant(&caller.key.tenant_id).by(caller.actor()))
             }
+            Handler::Beside(answer) => {
+                let tenant = self.app.store.tenant(&request.caller()?.key.tenant_id);
+                answer(request, &tenant, &self.app)
+            }
             Handler::Platform(answer) => answer(request, &self.app),
             Handler::Open(answer) => answer(request),
             Handler::Filtered(dataset) => {
@@ -339,6 +343,7 @@ fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Er
         | Handler::Shared(_)
         | Handler::Filtered(_)
         | Handler::Tenant(_)
+        | Handler::Beside(_)
         | Handler::Platform(_)
         | Handler::Open(_)
         | Handler::Later(_) => return Ok(None),

@@ -35,6 +35,13 @@ pub fn v2_list<T: Serialize>(listed: &Listed<T>) -> Answer {
     stored_page(listed, V2_VERSION, json!({}))
 }
 
+/// The page of a whole list that was worked out for this request, in the v2 envelope.
+pub fn v2_slice<T: Serialize>(mut whole: Vec<T>, query: &Query) -> Answer {
+    let (page, total) = (query.page(), whole.len());
+    let items: Vec<T> = whole.drain(page.range(total)).collect();
+    v2_list(&Listed { items, total: total as u64, page })
+}
+
 fn stored_meta(version: &str, count: usize, total: u64, page: Page) -> Value {
     json!({
         "version": version,

@@ -45,6 +45,8 @@ pub struct Route {
     pub once: bool,
     /// Its answer changes only with the tenant's data and the day, so it may be kept until then.
     pub keeps: bool,
+    /// It may walk over many rows, so it runs on a thread aside.
+    pub aside: bool,
     /// Not in the specification.
     pub extension: bool,
     /// One sentence: OpenAPI summary and index text.
@@ -134,6 +136,9 @@ pub enum Handler {
     Filtered(&'static Dataset),
     /// The tenant's own data, through a handle that is bound to the key's tenant.
     Tenant(fn(&Request, &Tenant) -> Answer),
+    /// The tenant's own data, through its handle, beside what the platform knows: reference data, health.
+    /// Rows of tenants are read through the handle only.
+    Beside(fn(&Request, &Tenant, &App) -> Answer),
     /// Platform-wide rows, the same for every key.
     Platform(fn(&Request, &App) -> Answer),
     /// What everybody may fetch without a key and that touches no rows: a part of a page.
@@ -174,7 +179,7 @@ impl Handler {
             | Handler::Filtered(_)
             | Handler::Open(_) => Scope::Shared,
             Handler::Service(_) | Handler::Platform(_) => Scope::Platform,
-            Handler::Tenant(_) => Scope::Tenant,
+            Handler::Tenant(_) | Handler::Beside(_) => Scope::Tenant,
             Handler::Later(scope) => scope,
         }
     }
@@ -235,6 +240,7 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         meta: &[],
         once: false,
         keeps: false,
+        aside: false,
         extension: false,
         says: "",
     }
@@ -258,19 +264,10 @@ pub const fn v1(verb: Verb, path: &'static str, handler: Handler) -> Route {
 /// A row of API v2; a list over a dataset asks what the dataset's row says.
 pub const fn v2(path: &'static str, handler: Handler) -> Route {
     let row = row(Verb::Get, path, Tier::V2, handler);
-    match handler {
-        Handler::Filtered(dataset) => {
-            Route { asks: dataset.params, gives: Gives::List, shows: Some(dataset.shape), ..row }
-        }
-        Handler::Whole(_)
-        | Handler::AtStart(_)
-        | Handler::Service(_)
-        | Handler::Shared(_)
-        | Handler::Tenant(_)
-        | Handler::Platform(_)
-        | Handler::Open(_)
-        | Handler::Later(_) => row,
+    if let Handler::Filtered(dataset) = handler {
+        return Route { asks: dataset.params, gives: Gives::List, shows: Some(dataset.shape), ..row };
     }
+    row
 }
 
 /// A page.
@@ -338,6 +335,12 @@ impl Route {
         self
     }
 
+    /// It may walk over many rows.
+    pub const fn aside(mut self) -> Route {
+        self.aside = true;
+        self
+    }
+
     /// Not in the specification.
     pub const fn extension(mut self) -> Route {
         self.extension = true;
@@ -355,7 +358,7 @@ impl Route {
     pub fn runs_aside(&self, query: &str) -> bool {
         let walks =
             query.contains("search=") && self.tier.checks_query() && self.handler.scope() != Scope::Shared;
-        self.verb != Verb::Get || walks
+        self.verb != Verb::Get || self.aside || walks
     }
 
     /// `GET /api/ping`

@@ -6,12 +6,15 @@
 use super::source::Catalogue;
 use super::source::record::Requirement;
 use super::source::words::{Framework, Implementation, Priority};
-use crate::shape::{Is, Shape, Shown, list, percent, text, whole, word};
+use crate::shape::{Is, Shape, Shown, list, percent, record, text, whole, word};
 use serde_json::{Value, json};
 
 /// The frameworks of compliance status, in their order.
 pub const FRAMEWORKS: [Framework; 4] =
     [Framework::Dora, Framework::Marisk, Framework::Iso27001, Framework::Cra];
+
+/// The words of `status`, best first.
+pub const STATUSES: &[&str] = &["compliant", "largely_compliant", "partially_compliant", "non_compliant"];
 
 /// Requirements by their state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +57,10 @@ impl Tally {
 
     fn status(&self) -> &'static str {
         match self.score_tenths() {
-            950.. => "compliant",
-            750..=949 => "largely_compliant",
-            400..=749 => "partially_compliant",
-            0..=399 => "non_compliant",
+            950.. => STATUSES[0],
+            750..=949 => STATUSES[1],
+            400..=749 => STATUSES[2],
+            0..=399 => STATUSES[3],
         }
     }
 
@@ -74,7 +77,6 @@ impl Tally {
     }
 }
 
-const STATUSES: &[&str] = &["compliant", "largely_compliant", "partially_compliant", "non_compliant"];
 const FRAMEWORK: Shown = word("framework", Framework::NAMES);
 const NAME: Shown = text("name").such_as(r#""DORA""#);
 const REQUIREMENTS: Shown = whole("requirements").says("How many there are.").such_as("80");
@@ -95,6 +97,39 @@ const BASIS: Shown = text("basis").says("That the states are those of a referenc
 pub static OVERVIEW: Shape = Shape {
     name: "ComplianceStatus",
     fields: &[AS_OF, BASIS, SCORE, list("frameworks", &Is::Record(&SUMMARY)).says("The four frameworks.")],
+};
+/// One framework beside the tenant's own figures, as it is shown.
+pub static SCORE_BESIDE_OWN: Shape = Shape {
+    name: "ComplianceScore",
+    fields: &[
+        FRAMEWORK,
+        NAME,
+        REQUIREMENTS,
+        IMPLEMENTED,
+        PARTIAL,
+        PLANNED,
+        MISSING,
+        SCORE,
+        STATUS,
+        HREF,
+        record("own", &OWN).says("What the tenant's programmes of this framework show."),
+    ],
+};
+static OWN: Shape = Shape {
+    name: "OwnFigures",
+    fields: &[
+        whole("programmes").such_as("1"),
+        whole("test_cases").such_as("12"),
+        whole("passed").such_as("6"),
+        whole("failed").such_as("2"),
+        percent("progress_pct")
+            .nullable()
+            .says("Test cases with a result, cancelled ones aside.")
+            .such_as("66.7"),
+        percent("passed_pct").nullable().says("Of those with a result, those that passed.").such_as("75.0"),
+        whole("open_findings").such_as("4"),
+        whole("overdue_findings").such_as("1"),
+    ],
 };
 static SUMMARY: Shape = Shape {
     name: "FrameworkStatus",

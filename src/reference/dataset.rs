@@ -19,6 +19,10 @@ use crate::shape::{Is, Shape, Shown, list, record, text, whole, word};
 pub struct Dataset {
     /// Its name in paths and files.
     pub slug: &'static str,
+    /// What one of its records is called.
+    pub noun: &'static str,
+    /// Where one record is found; `{id}` stands for its id.
+    pub at: &'static str,
     /// The query parameters of its filtered list.
     pub params: &'static [Param],
     /// What a record looks like.
@@ -36,8 +40,15 @@ pub struct Facets {
     pub words: Vec<(&'static str, &'static str)>,
     /// The number that `min_score` is held against.
     pub score: Option<u32>,
-    /// The texts that `search` looks into.
+    /// The texts that `search` looks into, the title first.
     pub texts: Vec<String>,
+}
+
+impl Facets {
+    /// The title, and the other texts.
+    pub fn title_and_texts(&self) -> (&str, &[String]) {
+        self.texts.split_first().map_or(("", &[]), |(title, rest)| (title.as_str(), rest))
+    }
 }
 
 static RISKS_BESIDE: &[Shown] = &[
@@ -76,6 +87,8 @@ static GAPS_BESIDE: &[Shown] = &[
 /// ICT risks.
 pub static RISK_REGISTER: Dataset = Dataset {
     slug: "risk-register",
+    noun: "risk",
+    at: "/api/v2/risk-register?search={id}",
     shape: Risk::SHAPE,
     beside: RISKS_BESIDE,
     params: &[
@@ -89,6 +102,8 @@ pub static RISK_REGISTER: Dataset = Dataset {
 /// Invented vendors.
 pub static VENDOR_SCORECARD: Dataset = Dataset {
     slug: "vendor-scorecard",
+    noun: "vendor",
+    at: "/api/v2/vendor-scorecard?search={id}",
     shape: Vendor::SHAPE,
     beside: VENDORS_BESIDE,
     params: &[
@@ -107,6 +122,8 @@ pub static VENDOR_SCORECARD: Dataset = Dataset {
 /// Incident drills.
 pub static INCIDENT_DRILLS: Dataset = Dataset {
     slug: "incident-drills",
+    noun: "drill",
+    at: "/api/v2/incident-drills?search={id}",
     shape: Drill::SHAPE,
     beside: DRILLS_BESIDE,
     params: &[
@@ -121,6 +138,8 @@ const GAP_FRAMEWORKS: &[&str] = &["dora", "marisk", "iso-27001", "nis2"];
 /// Requirements of four frameworks.
 pub static GAP_ANALYSIS: Dataset = Dataset {
     slug: "gap-analysis",
+    noun: "requirement",
+    at: "/api/v2/gap-analysis?search={id}",
     shape: Requirement::SHAPE,
     beside: GAPS_BESIDE,
     params: &[
@@ -135,6 +154,8 @@ pub static GAP_ANALYSIS: Dataset = Dataset {
 /// DORA measures.
 pub static MEASURES: Dataset = Dataset {
     slug: "measures",
+    noun: "measure",
+    at: "/api/v1/dora/measures/{id}",
     shape: Measure::SHAPE,
     beside: &[],
     params: &[
@@ -146,14 +167,28 @@ pub static MEASURES: Dataset = Dataset {
     ],
 };
 /// Kinds of evidence.
-pub static EVIDENCE: Dataset =
-    Dataset { slug: "evidence", shape: Evidence::SHAPE, beside: &[], params: &[LIMIT, OFFSET, SEARCH] };
+pub static EVIDENCE: Dataset = Dataset {
+    slug: "evidence",
+    noun: "evidence",
+    at: "/api/evidence",
+    shape: Evidence::SHAPE,
+    beside: &[],
+    params: &[LIMIT, OFFSET, SEARCH],
+};
 /// Supervisory signals.
-pub static RADAR: Dataset =
-    Dataset { slug: "radar", shape: Signal::SHAPE, beside: &[], params: &[LIMIT, OFFSET, SEARCH] };
+pub static RADAR: Dataset = Dataset {
+    slug: "radar",
+    noun: "signal",
+    at: "/api/radar",
+    shape: Signal::SHAPE,
+    beside: &[],
+    params: &[LIMIT, OFFSET, SEARCH],
+};
 /// Training modules.
 pub static TRAINING: Dataset = Dataset {
     slug: "compliance-training",
+    noun: "training",
+    at: "/api/v2/compliance-training?search={id}",
     shape: Training::SHAPE,
     beside: &[],
     params: &[
@@ -167,6 +202,8 @@ pub static TRAINING: Dataset = Dataset {
 /// Questions to a vendor.
 pub static VENDOR_QUESTIONS: Dataset = Dataset {
     slug: "vendor-risk-assessment",
+    noun: "question",
+    at: "/api/v2/vendor-risk-assessment?search={id}",
     shape: Question::SHAPE,
     beside: &[],
     params: &[LIMIT, OFFSET, SEARCH],
@@ -174,6 +211,8 @@ pub static VENDOR_QUESTIONS: Dataset = Dataset {
 /// Dashboard widgets.
 pub static WIDGETS: Dataset = Dataset {
     slug: "dashboard-widgets",
+    noun: "widget",
+    at: "/api/v2/dashboard-widgets?search={id}",
     shape: Widget::SHAPE,
     beside: &[],
     params: &[LIMIT, OFFSET, SEARCH],

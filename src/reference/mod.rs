@@ -41,6 +41,11 @@ impl Reference {
         Ok(Reference { catalogue, tables })
     }
 
+    /// The tables, in the order of `dataset::ALL`.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
     /// The table of a dataset.
     pub fn table(&self, dataset: &Dataset) -> Result<&Table, Error> {
         self.tables

@@ -5,8 +5,10 @@
 
 use super::dataset::{Dataset, facets};
 use super::source::Catalogue;
+use crate::domain::fold::fold;
 use crate::domain::page::Page;
 use crate::domain::query::Query;
+use crate::domain::search::{Ask, Hit, Wording, snippet};
 use crate::error::Error;
 use crate::payload::Payload;
 use std::sync::OnceLock;
@@ -19,8 +21,10 @@ pub struct Table {
     /// The whole body as the public tier serves it.
     pub payload: Payload,
     rows: Vec<Row>,
-    /// Lower-cased texts, made at the first search.
+    /// Folded texts, made at the first search.
     haystacks: OnceLock<Vec<String>>,
+    /// The records' words, made at the first search across all.
+    wordings: OnceLock<Vec<Wording>>,
 }
 
 #[derive(Debug)]
@@ -55,7 +59,13 @@ impl Table {
             return Err(Error::internal("reading the reference data", format!("{} is uneven", dataset.slug)));
         }
         let rows = facets.into_iter().zip(records).map(|(facets, (start, end))| Row { facets, start, end });
-        Ok(Table { dataset, payload, rows: rows.collect(), haystacks: OnceLock::new() })
+        Ok(Table {
+            dataset,
+            payload,
+            rows: rows.collect(),
+            haystacks: OnceLock::new(),
+            wordings: OnceLock::new(),
+        })
     }
 
     /// The JSON of one record.
@@ -70,6 +80,32 @@ impl Table {
         Some(&self.payload.identity[row.start..row.end])
     }
 
+    /// The positions of the records that answer, with their points, in the records' order.
+    pub fn find(&self, ask: &Ask) -> Vec<(u32, usize)> {
+        // An id is as good as a title: people look for records by it.
+        let wording = |row: &Row| {
+            let (title, texts) = row.facets.title_and_texts();
+            Wording::new(&format!("{} {title}", row.facets.id), texts.iter().map(String::as_str))
+        };
+        let wordings = self.wordings.get_or_init(|| self.rows.iter().map(wording).collect());
+        let points = wordings.iter().map(|wording| wording.points(ask));
+        points.enumerate().filter_map(|(position, points)| Some((points?, position))).collect()
+    }
+
+    /// A record as a search shows it.
+    pub fn hit(&self, position: usize, points: u32, ask: &Ask) -> Option<Hit> {
+        let facets = &self.rows.get(position)?.facets;
+        let (title, texts) = facets.title_and_texts();
+        Some(Hit {
+            r#type: self.dataset.noun,
+            id: facets.id.clone(),
+            title: title.to_owned(),
+            snippet: snippet(&texts.join(" "), ask),
+            score: ask.score(points),
+            href: self.dataset.at.replace("{id}", &facets.id),
+        })
+    }
+
     /// The records that a checked query asks for.
     pub fn select(&self, query: &Query) -> Selection<'_> {
         let page = query.page();
@@ -80,7 +116,7 @@ impl Table {
             return Selection { table: self, positions: page.range(total).collect(), total, page };
         }
         let words: Vec<String> =
-            query.get("search").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+            query.get("search").unwrap_or_default().split_whitespace().map(fold).collect();
         let matching: Vec<usize> =
             (0..self.rows.len()).filter(|position| self.matches(*position, query, &words)).collect();
         let range = page.range(matching.len());
@@ -100,8 +136,8 @@ impl Table {
         if words.is_empty() {
             return true;
         }
-        let lower = |row: &Row| format!("{} {}", row.facets.id, row.facets.texts.join(" ")).to_lowercase();
-        let haystacks = self.haystacks.get_or_init(|| self.rows.iter().map(lower).collect());
+        let folded = |row: &Row| fold(&format!("{} {}", row.facets.id, row.facets.texts.join(" ")));
+        let haystacks = self.haystacks.get_or_init(|| self.rows.iter().map(folded).collect());
         words.iter().all(|word| haystacks[position].contains(word))
     }
 }

@@ -1,6 +1,7 @@
 //! `holdfast check`: looks at a whole database without changing it.
 
 use super::file::{self, SCHEMA_VERSION};
+use super::search;
 use crate::error::Error;
 use rusqlite::Connection;
 use std::path::Path;
@@ -21,6 +22,9 @@ pub fn check(path: &Path) -> Result<Vec<String>, Error> {
     let broken = |cause: rusqlite::Error| file::refusal(path, &format!("could not be checked ({cause})"));
     faults.extend(integrity(&connection).map_err(broken)?);
     faults.extend(foreign_keys(&connection).map_err(broken)?);
+    if version == SCHEMA_VERSION {
+        faults.extend(search::faults(&connection).map_err(broken)?);
+    }
     Ok(faults)
 }
 

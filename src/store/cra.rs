@@ -87,6 +87,16 @@ pub(super) fn all(connection: &Connection, tenant_id: &str) -> rusqlite::Result<
     all.collect()
 }
 
+/// A tenant's reports of which a stage is still to be sent.
+pub(super) fn running(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Vec<CraReport>> {
+    let sql = format!(
+        "{SELECT} where tenant_id = ?1 and status in ('draft', 'early_warning_sent', 'notification_sent')"
+    );
+    let mut rows = connection.prepare_cached(&sql)?;
+    let running = rows.query_map([tenant_id], of_row)?;
+    running.collect()
+}
+
 pub(super) fn insert(desk: &Desk, report: &CraReport) -> Result<(), Error> {
     desk.connection
         .prepare_cached(

@@ -4,13 +4,14 @@
 //! crash leaves either no database or a good one.
 
 use super::lock::ServerLock;
-use super::{Purpose, audit, migrate};
+use super::{Purpose, audit, migrate, search};
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::domain::fold::fold;
 use crate::error::Error;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -72,7 +73,24 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock, chance: &Chance) -> Re
         migrate::upgrade(&mut connection, path, version, &migrate::steps(), clock)?;
         audit::note_upgrade(&connection, version, clock.now_ms())?;
     }
+    if search::is_stale(&connection).map_err(|cause| damaged(path, &cause))? {
+        fill_search(&mut connection).map_err(|cause| {
+            refusal(
+                path,
+                &format!("has a search index of other rules that could not be filled anew ({cause})"),
+            )
+        })?;
+    }
     Ok(connection)
+}
+
+/// After an upgrade, or by a build that folds words in another way. Of several processes one does it.
+fn fill_search(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if search::is_stale(&transaction)? {
+        search::rebuild(&transaction)?;
+    }
+    transaction.commit()
 }
 
 /// What only looking needs.
@@ -158,8 +176,9 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     let deterministic = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     // SQLite's own lower() knows ASCII only.
     connection.create_scalar_function("fold", 1, deterministic, |context| {
-        Ok(context.get::<Option<String>>(0)?.map(|text| text.to_lowercase()))
-    })
+        Ok(context.get_raw(0).as_str_or_null()?.map(fold))
+    })?;
+    search::register(connection)
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {
@@ -262,6 +281,7 @@ fn build(path: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
     transaction.execute_batch(SCHEMA)?;
+    search::set_rules(&transaction)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()?;

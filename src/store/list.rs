@@ -1,5 +1,6 @@
 //! Lists of a tenant's rows: filter, total and page in one read transaction.
 
+use crate::domain::fold::fold;
 use crate::domain::page::Page;
 use crate::domain::query::Query;
 use rusqlite::types::Value;
@@ -77,7 +78,7 @@ impl Filter {
         let text: Vec<String> = columns.iter().map(|column| format!("coalesce({column}, '')")).collect();
         let text = text.join(" || ' ' || ");
         for word in query.get("search").unwrap_or_default().split_whitespace() {
-            self = self.and_with(&format!("instr(fold({text}), ?) > 0"), word.to_lowercase());
+            self = self.and_with(&format!("instr(fold({text}), ?) > 0"), fold(word));
         }
         self
     }

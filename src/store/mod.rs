@@ -4,6 +4,7 @@
 //! connections from a pool. A method here is a whole act in one transaction, and a
 //! write has been synced to the disk when it returns.
 
+mod alert;
 mod arrangement;
 mod audit;
 mod bulk;
@@ -12,6 +13,7 @@ mod cra;
 mod deadline;
 mod delivery;
 mod event;
+mod figures;
 mod file;
 mod finding;
 mod hasher;
@@ -30,6 +32,7 @@ mod rate;
 mod record;
 mod risk;
 mod scan;
+mod search;
 mod secret;
 mod session;
 mod sign_in;
@@ -45,6 +48,7 @@ mod writer;
 
 pub use audit::Verdict;
 pub use check::check;
+pub use figures::Figures;
 pub use file::SCHEMA_VERSION;
 pub use finding::Filed;
 pub use import::Imported;
@@ -56,6 +60,7 @@ pub use outbox::{Claim, Ended, Errand, Lane, Settled};
 pub use rate::SavedWindow;
 pub use record::Records;
 pub use risk::Breaches;
+pub use search::{FoundText, Match};
 pub use secret::{Digest, digest_of, make_password};
 pub use sign_in::{PasswordChange, SignIn};
 pub use sort::{

@@ -1,9 +1,11 @@
 //! Thresholds and analyses of concentration.
 
-use super::list::Listed;
+use super::list::{Listed, damaged, day};
 use super::{Desk, Tenant, arrangement, audit, failed, history, provider};
 use crate::domain::analysis::{Analysis, ExactShare, Register, analyse};
 use crate::domain::audit::Event;
+use crate::domain::day::Day;
+use crate::domain::fold::fold;
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
 use crate::domain::query::Query;
@@ -21,11 +23,24 @@ pub struct Breaches {
     pub enabled: bool,
 }
 
-/// The newest analysis, as far as breaches need it.
-struct Latest {
-    id: String,
-    analysed_at: i64,
+/// The newest analysis, as far as breaches and its review need it.
+pub(super) struct Latest {
+    pub id: String,
+    pub analysed_at: i64,
     shares: String,
+    pub next_review_on: Option<Day>,
+}
+
+impl Latest {
+    /// Where it exceeds the thresholds; nothing while they are switched off.
+    pub fn breaches(&self, thresholds: &Thresholds) -> rusqlite::Result<Vec<Breach>> {
+        if !thresholds.enabled {
+            return Ok(Vec::new());
+        }
+        let shares: Vec<ExactShare> =
+            serde_json::from_str(&self.shares).map_err(|cause| damaged(2, cause))?;
+        Ok(breaches(&shares, thresholds, Some(&self.id)))
+    }
 }
 
 impl Tenant<'_> {
@@ -87,21 +102,16 @@ impl Tenant<'_> {
 
     /// A page of the breaches in the latest analysis, by the thresholds as they are now.
     pub fn breaches(&self, query: &Query) -> Result<Breaches, Error> {
-        let (latest, thresholds) = self.read(|connection| {
+        let (mut found, thresholds) = self.read(|connection| {
             let moment = connection.unchecked_transaction()?;
-            Ok((latest(&moment, &self.id)?, thresholds(&moment, &self.id)?))
+            let thresholds = thresholds(&moment, &self.id)?;
+            let latest = latest(&moment, &self.id)?;
+            let found = latest.map(|latest| latest.breaches(&thresholds)).transpose()?;
+            Ok((found.unwrap_or_default(), thresholds))
         })?;
-        let mut found = match latest.filter(|_| thresholds.enabled) {
-            Some(latest) => {
-                let shares: Vec<ExactShare> = serde_json::from_str(&latest.shares)
-                    .map_err(|cause| Error::internal("reading an analysis", cause))?;
-                breaches(&shares, &thresholds, Some(&latest.id))
-            }
-            None => Vec::new(),
-        };
-        for word in query.get("search").unwrap_or_default().split_whitespace().map(str::to_lowercase) {
+        for word in query.get("search").unwrap_or_default().split_whitespace().map(fold) {
             found.retain(|breach| {
-                format!("{} {}", breach.dimension.name(), breach.name).to_lowercase().contains(&word)
+                fold(&format!("{} {}", breach.dimension.name(), breach.name)).contains(&word)
             });
         }
         let (page, total) = (query.page(), found.len());
@@ -117,13 +127,18 @@ fn register(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Regist
     })
 }
 
-fn latest(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Option<Latest>> {
-    let sql =
-        "select id, analysed_at, shares from analysis where tenant_id = ?1 order by analysed_at desc limit 1";
+pub(super) fn latest(connection: &Connection, tenant_id: &str) -> rusqlite::Result<Option<Latest>> {
+    let sql = "select id, analysed_at, shares, body ->> 'next_review_on' from analysis where tenant_id = ?1
+       order by analysed_at desc limit 1";
     connection
         .prepare_cached(sql)?
         .query_row([tenant_id], |row| {
-            Ok(Latest { id: row.get(0)?, analysed_at: row.get(1)?, shares: row.get(2)? })
+            Ok(Latest {
+                id: row.get(0)?,
+                analysed_at: row.get(1)?,
+                shares: row.get(2)?,
+                next_review_on: day(row, 3)?,
+            })
         })
         .optional()
 }

@@ -38,6 +38,11 @@ impl Store {
         Ok(listed)
     }
 
+    /// All milestones, by their id.
+    pub fn all_milestones(&self) -> Result<Vec<Milestone>, Error> {
+        self.read(all)
+    }
+
     /// Brings the timeline in line with what is wanted, in one transaction. Where nothing differs,
     /// nothing is written.
     pub fn sync_timeline(&self, wanted: Vec<Milestone>, actor: Actor) -> Result<Synced, Error> {

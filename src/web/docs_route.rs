@@ -137,11 +137,14 @@ fn param_row(param: &Param) -> FieldView {
     let (kind, words) = match param.kind {
         ParamKind::Limit => ("whole number from 1".to_owned(), no_words()),
         ParamKind::Offset => ("whole number from 0".to_owned(), no_words()),
-        ParamKind::Text { max_chars } => (format!("text, up to {max_chars}"), no_words()),
+        ParamKind::Text { max_chars } | ParamKind::Needed { max_chars } => {
+            (format!("text, up to {max_chars}"), no_words())
+        }
         ParamKind::Choice(of) => ("one of".to_owned(), of),
         ParamKind::Integer { min, max } => (format!("whole number {min} to {max}"), no_words()),
     };
-    FieldView { name: param.name.into(), kind, required: false, says: sentence(param.says), words }
+    let required = param.is_needed();
+    FieldView { name: param.name.into(), kind, required, says: sentence(param.says), words }
 }
 
 fn no_words() -> &'static [&'static str] {
@@ -286,9 +289,17 @@ fn answers(route: &Route) -> Vec<AnswerView> {
 /// A line to paste. The key comes from the environment, so that it is in no history and in no address.
 fn curl(route: &Route, base_url: &str, body: Option<&str>) -> String {
     let quote = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-    let paged =
-        if route.asks.iter().any(|param| matches!(param.kind, ParamKind::Limit)) { "?limit=5" } else { "" };
-    let address = format!("{base_url}{}{paged}", route.path);
+    let mut asked: Vec<String> = route
+        .asks
+        .iter()
+        .filter(|param| param.is_needed())
+        .map(|param| format!("{}=risk", param.name))
+        .collect();
+    asked.extend(
+        route.asks.iter().any(|param| matches!(param.kind, ParamKind::Limit)).then(|| "limit=5".into()),
+    );
+    let mark = if asked.is_empty() { "" } else { "?" };
+    let address = format!("{base_url}{}{mark}{}", route.path, asked.join("&"));
     let mut parts = match route.verb {
         Verb::Get => vec![format!("curl {}", quote(&address))],
         Verb::Post | Verb::Put | Verb::Patch | Verb::Delete => {
@@ -315,7 +326,7 @@ fn inputs(route: &Route) -> Vec<Input> {
     let queries = route.asks.iter().map(|param| {
         let (kind, words) = match param.kind {
             ParamKind::Limit | ParamKind::Offset | ParamKind::Integer { .. } => ("number", no_words()),
-            ParamKind::Text { .. } => ("text", no_words()),
+            ParamKind::Text { .. } | ParamKind::Needed { .. } => ("text", no_words()),
             ParamKind::Choice(of) => ("choice", of),
         };
         Input { name: param.name.into(), place: "query", kind, words }

@@ -43,6 +43,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rusqlite", &["src/store/"]),
     ("r2d2", &["src/store/mod.rs"]),
     ("r2d2_sqlite", &["src/store/mod.rs"]),
+    ("icu_normalizer", &["src/domain/fold.rs"]),
     ("include_dir", &["src/reference/mod.rs"]),
     ("csv", &["src/api/spreadsheet.rs", "src/domain/import_csv.rs"]),
     ("ureq", &["src/cli/serve.rs", "src/egress/"]),

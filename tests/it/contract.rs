@@ -1,20 +1,32 @@
 //! Walks the whole table: what holds for every route is tested on every route.
 
 use crate::house::House;
+use holdfast::domain::query::ParamKind;
 use holdfast::http::route::{Credentials, Gives, Handler, Route, Scope, Tier, Verb};
 use holdfast::routes::ROUTES;
 use serde_json::{Value, json};
 
-/// A sample identifier for a path; a path without one fails the walk.
+/// A sample identifier for a path, and a value for what it needs; a path without one fails the walk.
 fn target(route: &Route) -> String {
-    let path = route.path;
-    match path.split_once('{') {
-        None => path.into(),
+    let path = match route.path.split_once('{') {
+        None => route.path.to_owned(),
         Some(("/api/v1/dora/measures/", _)) => "/api/v1/dora/measures/DORA-05-02".into(),
         Some((beginning, rest)) => {
             format!("{beginning}unused{}", rest.split_once('}').map_or("", |(_, tail)| tail))
         }
-    }
+    };
+    let needed = route.asks.iter().filter(|param| matches!(param.kind, ParamKind::Needed { .. }));
+    needed.fold(path, |path, param| with(&path, &format!("{}=risk", param.name)))
+}
+
+/// An address with one more parameter.
+fn with(target: &str, parameter: &str) -> String {
+    format!("{target}{}{parameter}", if target.contains('?') { '&' } else { '?' })
+}
+
+/// Counts its own requests, so it says something new each time.
+fn changes_by_itself(route: &Route) -> bool {
+    route.tier == Tier::Service || route.path == "/api/v2/performance/overview"
 }
 
 /// A valid body for a form; a form without one fails the walk.
@@ -127,7 +139,7 @@ fn v1_takes_either_header_and_v2_only_bearer() {
         let both = if route.tier == Tier::V1 { 401 } else { 200 };
         call().key(&ours.reader).header("X-API-Key", &ours.writer).expect(both);
         call().key(&ours.reader).key(&ours.reader).expect(401);
-        house.get(&format!("{}?api_key={}", target(route), ours.reader)).expect(401);
+        house.get(&with(&target(route), &format!("api_key={}", ours.reader))).expect(401);
     }
 }
 
@@ -160,8 +172,8 @@ fn head_answers_like_get_without_a_body() {
         assert_eq!(head.status, get.status, "{}", route.name());
         assert!(head.body.is_empty(), "{}", route.name());
         // What the service tells of itself changes from one request to the next.
-        let length = if route.tier == Tier::Service { "content-type" } else { "content-length" };
-        for name in ["content-type", length, "etag", "cache-control"] {
+        let steady: &[&str] = if changes_by_itself(route) { &[] } else { &["content-length", "etag"] };
+        for name in ["content-type", "cache-control"].iter().chain(steady) {
             assert_eq!(head.header(name), get.header(name), "{} {name}", route.name());
         }
     }
@@ -178,6 +190,9 @@ fn a_successful_get_has_an_etag_that_gives_304_and_operational_routes_have_none(
             assert_eq!(first.header("cache-control"), Some("no-store"));
             continue;
         };
+        if changes_by_itself(route) {
+            continue;
+        }
         for given in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".into()] {
             let again = call().header("If-None-Match", &given).expect(304);
             assert!(again.body.is_empty());
@@ -192,7 +207,7 @@ fn a_successful_get_has_an_etag_that_gives_304_and_operational_routes_have_none(
 fn unknown_or_repeated_parameters_are_422_on_keyed_routes_and_ignored_on_open_ones() {
     let house = unlimited();
     for route in ROUTES.iter().filter(|route| route.verb == Verb::Get && expected(route) == 200) {
-        let address = format!("{}?colour=red", target(route));
+        let address = with(&target(route), "colour=red");
         let call = house.get(&address).key(&house.ours.reader);
         if route.tier.checks_query() {
             let answer = call.expect(422);
@@ -201,7 +216,7 @@ fn unknown_or_repeated_parameters_are_422_on_keyed_routes_and_ignored_on_open_on
             call.expect(200);
         }
         if let Some(param) = route.asks.first() {
-            let twice = format!("{}?{1}=1&{1}=1", target(route), param.name);
+            let twice = format!("{}?{1}=1&{1}=1", route.path.replace("{id}", "x"), param.name);
             let answer = house.get(&twice).key(&house.ours.reader).expect(422);
             assert!(answer.json()["fields"][param.name].is_string(), "{}", route.name());
         }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod acts;
+mod alert;
 mod architecture;
 mod audit;
 mod cli;
@@ -31,8 +32,10 @@ mod receiver;
 mod reference;
 mod risk;
 mod scan;
+mod search;
 mod server;
 mod store;
 mod timeline;
 mod upgrade;
+mod v2;
 mod webhook;

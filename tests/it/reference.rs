@@ -279,6 +279,7 @@ fn questions() -> impl Strategy<Value = (usize, Vec<(String, String)>)> {
                     ParamKind::Choice(_)
                     | ParamKind::Integer { .. }
                     | ParamKind::Text { .. }
+                    | ParamKind::Needed { .. }
                     | ParamKind::Limit
                     | ParamKind::Offset => continue,
                 };
@@ -327,14 +328,14 @@ fn fits(record: &Value, asked: &[(String, String)], slug: &str) -> bool {
         ("min_score", _) => record["overall_score"].as_u64().unwrap() >= value.parse().unwrap(),
         ("search", _) => {
             // Search looks into fewer fields than the record has, so only the words it must find are checked here.
-            let text = searched(record, slug).to_lowercase();
-            value.to_lowercase().split_whitespace().all(|word| text.contains(word))
+            let text = searched(record, slug).to_lowercase().replace('ü', "u");
+            value.to_lowercase().replace('ü', "u").split_whitespace().all(|word| text.contains(word))
         }
         (field, _) => record[field] == *value,
     })
 }
 
-fn searched(record: &Value, slug: &str) -> String {
+pub fn searched(record: &Value, slug: &str) -> String {
     let fields: &[&str] = match slug {
         "risk-register" => &["id", "title", "description", "cause", "consequence", "owner_role"],
         "vendor-scorecard" => &["id", "name", "archetype", "service", "remark"],

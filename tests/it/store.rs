@@ -112,8 +112,9 @@ fn schema(connection: &rusqlite::Connection) -> BTreeMap<String, String> {
 fn every_table_is_strict_and_tenant_tables_begin_with_their_tenant() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();
     connection.execute_batch(include_str!("../../schema.sql")).unwrap();
-    let mut tables =
-        connection.prepare("select name, strict from pragma_table_list where schema = 'main'").unwrap();
+    let mut tables = connection
+        .prepare("select name, strict from pragma_table_list where schema = 'main' and type = 'table'")
+        .unwrap();
     let tables: Vec<(String, bool)> = tables
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap()

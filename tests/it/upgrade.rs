@@ -116,7 +116,18 @@ fn is_upgraded(old: &Old) {
     assert!(!place.folder.path().join("holdfast.db.first-run").exists(), "there is a tenant already");
     let timeline = server.get("/api/v1/compliance-timeline").key(&key).expect(200).json();
     assert!(timeline["meta"]["total"].as_u64().unwrap() > 0, "synced at the start that upgraded");
-    server.get("/api/v1/findings").key(&key).expect(200);
+    let findings = server.get("/api/v1/findings").key(&key).expect(200).json();
+    if let Some(finding) = findings["data"].get(0) {
+        let words =
+            finding["title"].as_str().unwrap().split_whitespace().take(3).collect::<Vec<_>>().join("+");
+        let found = server.get(&format!("/api/v2/search?q={words}")).key(&key).expect(200).json();
+        let is_it = |hit: &serde_json::Value| hit["id"] == finding["id"];
+        assert!(
+            found["data"].as_array().unwrap().iter().any(is_it),
+            "what was there before is found: {words}"
+        );
+    }
+    assert_eq!(findings["data"].get(0).is_some(), old.tables.contains(&"finding"));
     assert!(server.stop(Duration::from_secs(10)).success());
     assert_eq!(place.failed(&["check"], 0), "");
     assert!(place.done(&["audit", "verify"]).starts_with("sound"));

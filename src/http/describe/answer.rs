@@ -40,6 +40,7 @@ fn whole_dataset(route: &Route) -> Option<&'static Dataset> {
         | Handler::Shared(_)
         | Handler::Filtered(_)
         | Handler::Tenant(_)
+        | Handler::Beside(_)
         | Handler::Platform(_)
         | Handler::Open(_)
         | Handler::Later(_) => None,

@@ -87,6 +87,9 @@ pub fn param_schema(param: &Param) -> Value {
         ParamKind::Limit => json!({ "type": "integer", "minimum": 1, "default": 50 }),
         ParamKind::Offset => json!({ "type": "integer", "minimum": 0, "default": 0 }),
         ParamKind::Text { max_chars } => json!({ "type": "string", "maxLength": max_chars }),
+        ParamKind::Needed { max_chars } => {
+            json!({ "type": "string", "minLength": 1, "maxLength": max_chars, "pattern": "\\S" })
+        }
         ParamKind::Choice(of) => json!({ "type": "string", "enum": of }),
         ParamKind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
     }
