@@ -5,10 +5,10 @@ use super::cache::{Cache, Question};
 use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
-use super::prepared::Prepared;
+use super::prepared::{Prepared, prepare};
 use super::reply::{Answer, Content, Reply};
 use super::request::Request;
-use super::route::{Gives, Handler, Made, Makings, Route, Scope};
+use super::route::{Gives, Handler, Makings, Route, Scope};
 use super::router::{Found, Router};
 use super::site::Site;
 use crate::app::App;
@@ -328,27 +328,6 @@ impl Ticket {
     pub fn is_open(&self) -> bool {
         self.done.is_none() && self.passage.refused.is_none()
     }
-}
-
-/// The payload of a row whose answer is always the same.
-fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Error> {
-    let prepared = match route.handler {
-        Handler::Whole(dataset) => Prepared::json(makings.reference.table(dataset)?.payload.clone()),
-        Handler::AtStart(make) => match make(makings)? {
-            Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
-            Made::Html(page) => Prepared::html(Payload::made(page.into_bytes())),
-            Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),
-        },
-        Handler::Service(_)
-        | Handler::Shared(_)
-        | Handler::Filtered(_)
-        | Handler::Tenant(_)
-        | Handler::Beside(_)
-        | Handler::Platform(_)
-        | Handler::Open(_)
-        | Handler::Later(_) => return Ok(None),
-    };
-    Ok(Some(Arc::new(prepared)))
 }
 
 /// Faults of the request's head that hyper lets pass.

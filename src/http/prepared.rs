@@ -1,9 +1,12 @@
-//! Payloads with their headers, prepared at start: serving one copies nothing.
+//! Payloads with their headers, prepared once: serving one copies nothing.
 
 use super::encoding::Encoding;
+use super::route::{Handler, Made, Makings, Route};
+use crate::error::Error;
 use crate::payload::Payload;
 use bytes::Bytes;
 use hyper::header::HeaderValue;
+use std::sync::Arc;
 
 /// The media type of every JSON answer.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -73,4 +76,25 @@ impl Prepared {
 pub fn etag(digest: &str, encoding: Encoding) -> HeaderValue {
     let text = format!("\"{digest}{}\"", encoding.etag_suffix());
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+/// The payload of a row whose answer is always the same.
+pub fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Error> {
+    let prepared = match route.handler {
+        Handler::Whole(dataset) => Prepared::json(makings.reference.table(dataset)?.payload.clone()),
+        Handler::AtStart(make) => match make(makings)? {
+            Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
+            Made::Html(page) => Prepared::html(Payload::made(page.into_bytes())),
+            Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),
+        },
+        Handler::Service(_)
+        | Handler::Shared(_)
+        | Handler::Filtered(_)
+        | Handler::Tenant(_)
+        | Handler::Beside(_)
+        | Handler::Platform(_)
+        | Handler::Open(_)
+        | Handler::Later(_) => return Ok(None),
+    };
+    Ok(Some(Arc::new(prepared)))
 }
