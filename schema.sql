@@ -645,3 +645,26 @@ end;
 create index finding_deadline on finding (tenant_id, due_on, severity)
   where status in ('open', 'in_progress', 'resolved');
 create index test_case_deadline on test_case (tenant_id, due_on) where status in ('planned', 'in_progress', 'blocked');
+
+-- How the service was, once a minute. checks is a JSON object.
+create table health_sample (
+  at     integer not null primary key,
+  status text    not null check (status in ('ok', 'degraded', 'down')),
+  checks text    not null
+) strict, without rowid;
+
+-- A run of a job; of each job the newest are kept.
+create table job_run (
+  job         text    not null,
+  started_at  integer not null,
+  duration_ms integer not null,
+  outcome     text    not null check (outcome in ('ok', 'failed', 'panicked', 'stuck')),
+  primary key (job, started_at)
+) strict, without rowid;
+
+-- How often a rule of the auto-heal has healed something, and when last.
+create table heal (
+  rule           text    not null primary key,
+  heal_count     integer not null,
+  last_healed_at integer not null
+) strict, without rowid;

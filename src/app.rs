@@ -7,6 +7,7 @@ use crate::domain::actor::Actor;
 use crate::domain::timeline::Synced;
 use crate::egress::Egress;
 use crate::error::Error;
+use crate::ledger::Ledger;
 use crate::limiter::Limiter;
 use crate::meter::Meter;
 use crate::reference::Reference;
@@ -38,6 +39,8 @@ pub struct App {
     pub limiter: Arc<Limiter>,
     /// Counters per route.
     pub meter: Meter,
+    /// What ran by itself, and how it ended.
+    pub ledger: Ledger,
     /// Set when a stop was asked for; health says so.
     pub stopping: AtomicBool,
 }
@@ -50,6 +53,7 @@ impl App {
             Purpose::Serve,
             config.keys_max,
             Arc::clone(&config.allowlist),
+            config.reserve.clone(),
             clock.clone(),
             chance.clone(),
         )?;
@@ -60,6 +64,7 @@ impl App {
             reference: Reference::load()?,
             egress: Egress::new(config.outside())?,
             meter: Meter::new(routes),
+            ledger: Ledger::default(),
             stopping: AtomicBool::new(false),
             config,
             clock,
@@ -75,14 +80,23 @@ impl App {
         self.store.sync_timeline(wanted, actor)
     }
 
-    /// The same at start, where a faulty file is no reason to stay down: this build's milestones do.
-    pub fn sync_timeline_at_start(&self) -> Result<Synced, Error> {
-        let synced = self.sync_timeline(Actor::clock());
-        let Err(Error::Invalid(faults)) = &synced else { return synced };
-        log::warn!(
-            "HOLDFAST_TIMELINE_FILE is left out, and this build's milestones are used alone: {faults}"
-        );
-        self.store.sync_timeline(self.reference.milestones()?, Actor::clock())
+    /// The same at start, where neither a faulty file nor a full disk is a reason to stay down: this build's
+    /// milestones do, and those that are stored do until there is room.
+    pub fn sync_timeline_at_start(&self) -> Result<(), Error> {
+        let mut synced = self.sync_timeline(Actor::clock());
+        if let Err(Error::Invalid(faults)) = &synced {
+            log::warn!(
+                "HOLDFAST_TIMELINE_FILE is left out, and this build's milestones are used alone: {faults}"
+            );
+            synced = self.store.sync_timeline(self.reference.milestones()?, Actor::clock());
+        }
+        match (synced, self.store.write_refusal()) {
+            (Err(_), Some(reason)) if !self.store.tenants()?.is_empty() => {
+                log::warn!("the timeline stays as it is: {reason}");
+                Ok(())
+            }
+            (synced, _) => synced.map(|_| ()),
+        }
     }
 
     /// Scans what this executable is made of and stores the outcome. A stop ends it, and nothing is stored.

@@ -4,13 +4,15 @@
 //! test needs no process of its own. A command-line flag comes before the
 //! environment, the environment before the default.
 
+mod reader;
+
+use crate::disk::{Disk, Reserve};
 use crate::domain::deadline::Leads;
 use crate::domain::destination::Allowlist;
-use crate::domain::limit::Rules;
-use crate::domain::webhook::Channel;
 use crate::egress::{Names, Outside, Relay, SystemNames};
 use crate::error::Error;
 use crate::limiter::Limits;
+use reader::{Reader, address};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,7 +57,8 @@ pub static SETTINGS: &[Setting] = &[
     setting(
         "HOLDFAST_LOG",
         "warn",
-        "How much is logged: error, warn, info (a line per request), debug, trace.",
+        "How much is logged: error, warn, info (a line per request), debug, trace; json: JSON lines, \
+         at info or as in json,warn.",
     ),
     setting("HOLDFAST_RATE_LIMITS", "on", "off: no limits at all, for benchmarks."),
     setting("HOLDFAST_V1_STANDARD", "60", "API v1: requests per minute and key that are normal."),
@@ -103,6 +106,17 @@ pub static SETTINGS: &[Setting] = &[
         "Hours before a stage of a CRA report, likewise; a quarter of its period if not set, and never more.",
     ),
     setting("HOLDFAST_CONNECTIONS_MAX", "10240", "Open connections at the most."),
+    setting("HOLDFAST_BACKUP_DIR", "", "Folder for a verified backup every night; none is made if not set."),
+    setting(
+        "HOLDFAST_DISK_RESERVE_MIB",
+        "32",
+        "Room that stays free for the last checkpoint: with less, writes are refused and reads go on.",
+    ),
+    setting(
+        "HOLDFAST_METRICS",
+        "0",
+        "1: figures for Prometheus at /metrics; an address like 127.0.0.1:9090: there, and nowhere else.",
+    ),
 ];
 
 /// The settings, read and checked.
@@ -120,8 +134,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// Whom to ask for access.
     pub contact: Option<String>,
-    /// The log's filter.
-    pub log: log::LevelFilter,
+    /// How much is logged, and in which form.
+    pub log: Log,
     /// Rate limits, unless they are off.
     pub limits: Option<Limits>,
     /// Milestones of the operator's own.
@@ -142,8 +156,36 @@ pub struct Config {
     pub leads: Leads,
     /// Open connections at the most.
     pub connections_max: usize,
+    /// Where the nightly backups go.
+    pub backup_dir: Option<PathBuf>,
+    /// Room that stays free on the database's disk.
+    pub reserve: Reserve,
+    /// A log of more bytes is folded into the file. No setting: a test lowers it, nobody else needs to.
+    pub wal_limit_bytes: u64,
+    /// Who gets figures.
+    pub metrics: Metrics,
     /// How long the server waits for whom.
     pub patience: Patience,
+}
+
+/// How much is logged, and in which form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// The least important line that is written.
+    pub level: log::LevelFilter,
+    /// As JSON lines.
+    pub json: bool,
+}
+
+/// Where figures for Prometheus are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metrics {
+    /// Nowhere.
+    Off,
+    /// Beside everything else.
+    On,
+    /// On an address of their own.
+    At(SocketAddr),
 }
 
 /// How long the server waits. No settings: a test shortens them, nobody else needs to.
@@ -206,7 +248,7 @@ impl Config {
             behind_proxy: reader.switch("HOLDFAST_BEHIND_PROXY")?,
             base_url: reader.base_url()?,
             contact: reader.optional("HOLDFAST_CONTACT"),
-            log: reader.parsed("HOLDFAST_LOG", "one of: off, error, warn, info, debug, trace")?,
+            log: reader.log()?,
             limits: reader.limits()?,
             timeline_file: reader.optional("HOLDFAST_TIMELINE_FILE").map(PathBuf::from),
             advisories: reader.optional("HOLDFAST_ADVISORIES").map(PathBuf::from),
@@ -217,6 +259,13 @@ impl Config {
             names: Arc::new(SystemNames),
             leads: reader.leads()?,
             connections_max: reader.number("HOLDFAST_CONNECTIONS_MAX", 1)?,
+            backup_dir: reader.optional("HOLDFAST_BACKUP_DIR").map(PathBuf::from),
+            reserve: Reserve {
+                disk: Disk::system(),
+                bytes: reader.number("HOLDFAST_DISK_RESERVE_MIB", 0)? as u64 * 1024 * 1024,
+            },
+            wal_limit_bytes: WAL_LIMIT_BYTES,
+            metrics: reader.metrics()?,
             patience: Patience::default(),
         })
     }
@@ -258,131 +307,8 @@ pub fn unknown_names(names: impl Iterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
-/// No setting needs a larger number.
-const NUMBER_MAX: usize = 1_000_000_000;
-
-struct Reader<'a> {
-    env: &'a dyn Fn(&str) -> Option<String>,
-}
-
-impl Reader<'_> {
-    fn text(&self, name: &str) -> String {
-        let default =
-            SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default);
-        (self.env)(name).filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
-    }
-
-    fn optional(&self, name: &str) -> Option<String> {
-        Some(self.text(name)).filter(|value| !value.is_empty())
-    }
-
-    fn parsed<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<T, Error> {
-        let text = self.text(name);
-        text.parse().map_err(|_| Error::invalid(format!("{name}={text} does not fit: it must be {expected}")))
-    }
-
-    fn number(&self, name: &str, min: usize) -> Result<usize, Error> {
-        let expected = format!("a whole number from {min} to {NUMBER_MAX}");
-        let number = self.parsed(name, &expected)?;
-        if (min..=NUMBER_MAX).contains(&number) {
-            return Ok(number);
-        }
-        Err(Error::invalid(format!("{name}={number} does not fit: it must be {expected}")))
-    }
-
-    fn switch(&self, name: &str) -> Result<bool, Error> {
-        match self.text(name).as_str() {
-            "1" | "true" | "on" => Ok(true),
-            "0" | "false" | "off" => Ok(false),
-            other => Err(Error::invalid(format!("{name}={other} does not fit: it must be 1 or 0"))),
-        }
-    }
-
-    fn tls(&self) -> Result<Option<TlsFiles>, Error> {
-        match (self.optional("HOLDFAST_TLS_CERT"), self.optional("HOLDFAST_TLS_KEY")) {
-            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert: cert.into(), key: key.into() })),
-            (None, None) => Ok(None),
-            (Some(_), None) | (None, Some(_)) => Err(Error::invalid(
-                "HOLDFAST_TLS_CERT and HOLDFAST_TLS_KEY belong together: set both or none",
-            )),
-        }
-    }
-
-    fn base_url(&self) -> Result<Option<String>, Error> {
-        let Some(url) = self.optional("HOLDFAST_BASE_URL") else { return Ok(None) };
-        let plain = url.chars().all(|char| char.is_ascii_graphic() && !"\"<>\\".contains(char));
-        if plain && (url.starts_with("http://") || url.starts_with("https://")) {
-            return Ok(Some(url.trim_end_matches('/').to_owned()));
-        }
-        Err(Error::invalid(format!(
-            "HOLDFAST_BASE_URL={url} does not fit: it must begin with http:// or https://"
-        )))
-    }
-
-    fn allowlist(&self) -> Result<Allowlist, Error> {
-        let mut allowlist = Allowlist::default();
-        for (name, channel) in [
-            ("HOLDFAST_ALLOW_SLACK", Channel::Slack),
-            ("HOLDFAST_ALLOW_TEAMS", Channel::Teams),
-            ("HOLDFAST_ALLOW_EMAIL", Channel::Email),
-        ] {
-            allowlist
-                .add(channel, &self.text(name))
-                .map_err(|reason| Error::invalid(format!("{name} does not fit: {reason}")))?;
-        }
-        Ok(allowlist)
-    }
-
-    fn relay(&self) -> Result<Option<Relay>, Error> {
-        let Some(url) = self.optional("HOLDFAST_SMTP_URL") else { return Ok(None) };
-        // The address may hold a password, so what is wrong is said without it.
-        Relay::parse(&url, &self.text("HOLDFAST_SMTP_FROM"))
-            .map(Some)
-            .map_err(|reason| Error::invalid(format!("HOLDFAST_SMTP_URL {reason}")))
-    }
-
-    fn leads(&self) -> Result<Leads, Error> {
-        const HOUR_MS: i64 = 3_600_000;
-        let ms =
-            |number: usize, unit_ms: i64| i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(unit_ms);
-        let stage_ms = match self.optional("HOLDFAST_LEAD_CRA_HOURS") {
-            Some(_) => ms(self.number("HOLDFAST_LEAD_CRA_HOURS", 1)?, HOUR_MS),
-            None => Leads::default().stage_ms,
-        };
-        Ok(Leads {
-            work_ms: ms(self.number("HOLDFAST_LEAD_DAYS", 1)?, 24 * HOUR_MS),
-            stage_ms,
-            review_ms: ms(self.number("HOLDFAST_LEAD_REVIEW_DAYS", 1)?, 24 * HOUR_MS),
-        })
-    }
-
-    fn limits(&self) -> Result<Option<Limits>, Error> {
-        if !self.switch("HOLDFAST_RATE_LIMITS")? {
-            return Ok(None);
-        }
-        let standard = self.number("HOLDFAST_V1_STANDARD", 1)?;
-        let burst = self.number("HOLDFAST_V1_BURST", 1)?;
-        if burst < standard {
-            return Err(Error::invalid("HOLDFAST_V1_BURST must not be less than HOLDFAST_V1_STANDARD"));
-        }
-        let block_seconds = self.number("HOLDFAST_V1_BLOCK_SECONDS", 1)?;
-        let v2 = self.number("HOLDFAST_V2_LIMIT", 1)?;
-        Ok(Some(Limits {
-            v1: Rules { standard, burst, block_ms: block_seconds as u64 * 1000 },
-            v2: Rules { standard: v2, burst: v2, block_ms: 0 },
-        }))
-    }
-}
-
-fn address(text: &str) -> Result<SocketAddr, Error> {
-    let named = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-    named.as_deref().unwrap_or(text).parse().map_err(|_| {
-        Error::invalid(format!(
-            "`{text}` is no address to listen on; it needs the form 127.0.0.1:8080 or [::1]:8080"
-        ))
-    })
-}
-
+/// A log that has grown beyond this is folded into the file.
+const WAL_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -418,6 +344,10 @@ mod tests {
             ("HOLDFAST_ALLOW_TEAMS", "ftp://x/"),
             ("HOLDFAST_ALLOW_EMAIL", "bank"),
             ("HOLDFAST_CONNECTIONS_MAX", "many"),
+            ("HOLDFAST_LOG", "json,loud"),
+            ("HOLDFAST_LOG", "info,warn"),
+            ("HOLDFAST_METRICS", "somewhere"),
+            ("HOLDFAST_DISK_RESERVE_MIB", "a lot"),
         ] {
             let fault = read(&[(name, value)]).unwrap_err().to_string();
             assert!(fault.contains(name) || fault.contains(value), "{name}: {fault}");
@@ -430,6 +360,18 @@ mod tests {
         let proxied = read(&[("HOLDFAST_LISTEN", "0.0.0.0:80"), ("HOLDFAST_BEHIND_PROXY", "1")]).unwrap();
         assert!(proxied.refuse_open_plain_http().is_ok());
         assert!(read(&[("HOLDFAST_LISTEN", "[::1]:80")]).unwrap().refuse_open_plain_http().is_ok());
+    }
+
+    #[test]
+    fn the_log_takes_a_level_a_form_or_both() {
+        for (text, level, json) in [
+            ("warn", log::LevelFilter::Warn, false),
+            ("json", log::LevelFilter::Info, true),
+            ("json,warn", log::LevelFilter::Warn, true),
+            ("debug, json", log::LevelFilter::Debug, true),
+        ] {
+            assert_eq!(read(&[("HOLDFAST_LOG", text)]).unwrap().log, Log { level, json }, "{text}");
+        }
     }
 
     #[test]

@@ -7,13 +7,13 @@
 //!  9  service                      start, wait, stop
 //!  8  routes  pages                the tables
 //!  7  api  web  jobs               JSON, pages, clockwork
-//!  6  http                         plumbing
+//!  6  http  health                 plumbing, checks
 //!  5  app                          the running service's parts
 //!  4  config                       settings
-//!  3  limiter  scanner             rate windows, the scan of ourselves
+//!  3  limiter  scanner  ledger     rate windows, the scan of ourselves, runs of jobs
 //!  2  reference  store             static data, rows
 //!  1  payload  meter               prepared bytes, counters
-//!  0  domain  shape  error  clock  chance  meaning
+//!  0  domain  shape  error  clock  chance  disk  meaning
 //! ```
 //!
 //! ARCHITECTURE.md walks a request through it.
@@ -30,11 +30,14 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod courier;
+pub mod disk;
 pub mod domain;
 pub mod egress;
 pub mod error;
+pub mod health;
 pub mod http;
 pub mod jobs;
+pub mod ledger;
 pub mod limiter;
 pub mod meter;
 pub mod pages;

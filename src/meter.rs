@@ -108,6 +108,12 @@ impl Meter {
         })
     }
 
+    /// What every route did since the start, by its name; what matched none is under `none`.
+    pub fn tallies(&self) -> impl Iterator<Item = (&str, Tally)> {
+        let names = self.names.iter().map(String::as_str).chain(std::iter::once("none"));
+        names.enumerate().map(|(position, name)| (name, self.tally(position)))
+    }
+
     /// Requests and 5xx answers of each route in the last hour, by its name.
     pub fn last_hour(&self, now_us: u64) -> impl Iterator<Item = (&str, u64, u64)> {
         self.names.iter().zip(&self.routes).map(move |(name, meter)| {

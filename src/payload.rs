@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Below this size compression is not worth the client's time.
 pub const COMPRESS_FROM_BYTES: usize = 1024;
@@ -14,10 +14,10 @@ pub const COMPRESS_FROM_BYTES: usize = 1024;
 pub struct Payload {
     /// As it is.
     pub identity: Bytes,
-    /// Compressed, where that is worth it; filled by the build, or at the first use.
-    gzip: OnceLock<Option<Bytes>>,
+    /// Compressed, where that is worth it; filled by the build, or at the first use, for all clones at once.
+    gzip: Arc<OnceLock<Option<Bytes>>>,
     /// Compressed better.
-    brotli: OnceLock<Option<Bytes>>,
+    brotli: Arc<OnceLock<Option<Bytes>>>,
     /// Sixteen hexadecimal digits of SHA-256 over the plain bytes.
     pub digest: String,
 }
@@ -32,12 +32,13 @@ impl Payload {
 
     /// A body whose digest is known from what it was made from.
     pub fn with_digest(identity: Bytes, digest: String) -> Payload {
-        Payload { digest, identity, gzip: OnceLock::new(), brotli: OnceLock::new() }
+        Payload { digest, identity, gzip: Arc::default(), brotli: Arc::default() }
     }
 
     /// A body that the build has compressed.
     pub fn built(identity: Bytes, gzip: Bytes, brotli: Bytes, digest: String) -> Payload {
-        Payload { identity, gzip: OnceLock::from(Some(gzip)), brotli: OnceLock::from(Some(brotli)), digest }
+        let (gzip, brotli) = (OnceLock::from(Some(gzip)), OnceLock::from(Some(brotli)));
+        Payload { identity, gzip: Arc::new(gzip), brotli: Arc::new(brotli), digest }
     }
 
     /// Compressed, if that is worth it.

@@ -3,7 +3,7 @@
 //! A row is all there is to a route: the router, the gate, the checks, the indexes,
 //! the counters and the OpenAPI document are derived from it.
 
-use crate::api::{index, openapi, ops, public as platform, v1 as api, v2 as api_v2};
+use crate::api::{index, metrics, openapi, ops, public as platform, v1 as api, v2 as api_v2};
 use crate::domain::alert::ALERT;
 use crate::domain::analysis::ANALYSIS;
 use crate::domain::arrangement::{ARRANGEMENT, NEW_ARRANGEMENT};
@@ -20,12 +20,10 @@ use crate::domain::search::HIT;
 use crate::domain::test_case::{TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::timeline::{NOTHING, SHOWN_MILESTONE, SYNCED};
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK, WEBHOOK_PATCH};
-use crate::http::route::Gives::{All, Created, CreatedOrShown, Csv, List, Nothing};
-use crate::http::route::Handler::{
-    AtStart, Beside, Filtered, Later, Platform, Service, Shared, Tenant, Whole,
-};
+use crate::http::route::Gives::{All, Created, CreatedOrShown, Csv, Figures, List, Nothing};
+use crate::http::route::Handler::{AtStart, Beside, Filtered, Platform, Service, Shared, Tenant, Whole};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
-use crate::http::route::{Route, Scope, public, service, v1, v2};
+use crate::http::route::{Route, public, service, v1, v2};
 use crate::reference::compliance::SCORE_BESIDE_OWN;
 use crate::reference::compliance::{DETAIL, OVERVIEW};
 use crate::reference::dataset::{
@@ -60,16 +58,26 @@ pub static ROUTES: &[Route] = &[
         .says("The OpenAPI 3.1 description of this service."),
     // Operation
     service("/api/health", Service(ops::health)).shows(&ops::HEALTH).says("System health check."),
-    service("/api/health-detailed", Later(Scope::Platform)).says("Detailed health check."),
-    service("/api/health/history", Later(Scope::Platform)).says("Health check history."),
+    service("/api/health-detailed", Service(ops::health_detailed))
+        .shows(&ops::HEALTH_DETAILED)
+        .says("Detailed health check."),
+    service("/api/health/history", Service(ops::history)).shows(&ops::HISTORY).says("Health check history."),
     service("/api/healthz", Service(ops::healthz)).shows(&ops::ALIVE).says("Liveness probe."),
     service("/api/ping", Service(ops::ping)).shows(&ops::PONG).says("Uptime ping."),
-    service("/api/auto-heal/status", Later(Scope::Platform)).says("Auto-heal status."),
+    service("/api/auto-heal/status", Service(ops::auto_heal))
+        .shows(&ops::AUTO_HEAL)
+        .says("Auto-heal status."),
     service("/api/errors/500-rate", Service(ops::error_rate))
         .shows(&ops::ERROR_RATE)
         .says("Rate of 500 responses per route."),
-    service("/api/cron/info", Later(Scope::Platform)).says("Scheduled-job status."),
-    service("/api/actions/disk-report", Later(Scope::Platform)).says("Disk report."),
+    service("/api/cron/info", Service(ops::cron)).shows(&ops::CRON).says("Scheduled-job status."),
+    service("/api/actions/disk-report", Service(ops::disk_report))
+        .shows(&ops::DISK_REPORT)
+        .says("Disk report."),
+    service("/metrics", Service(metrics::figures))
+        .gives(Figures)
+        .extension()
+        .says("Figures for Prometheus, if they are switched on."),
     // API v1: programmes, test cases, findings
     v1(Get, "/api/v1/programmes", Tenant(api::programme::list))
         .shows(&PROGRAMME)
@@ -373,7 +381,7 @@ mod tests {
                 Tier::Public | Tier::Service => path.starts_with("/api") && !path.starts_with("/api/v"),
                 Tier::Page | Tier::Asset => false,
             };
-            let exception = path == "/api/vendor-scorecard";
+            let exception = path == "/api/vendor-scorecard" || route.gives == Figures;
             assert!(fits || exception, "{path}");
         }
     }

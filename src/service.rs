@@ -6,20 +6,21 @@
 use crate::app::App;
 use crate::chance::Chance;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Metrics};
 use crate::courier::Courier;
 use crate::error::Error;
-use crate::http::dispatch::House;
+use crate::http::dispatch::{Door, House};
 use crate::http::route::Route;
 use crate::http::{server, tls};
-use crate::jobs::Clockwork;
+use crate::jobs::JOBS;
+use crate::jobs::clockwork::Clockwork;
 use crate::pages::SITE;
 use crate::store::ServerLock;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 /// Threads for what waits: each is a place in a group commit.
 const WAITING_THREADS_MAX: usize = 64;
@@ -28,9 +29,11 @@ const WAITING_THREADS_MAX: usize = 64;
 pub struct Service {
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where its figures are shown, if they have an address of their own.
+    pub metrics_address: Option<SocketAddr>,
     /// Its parts.
     pub house: Arc<House>,
-    stop: Option<oneshot::Sender<()>>,
+    stop: watch::Sender<bool>,
     server: JoinHandle<Result<(), Error>>,
     clockwork: Clockwork,
     courier: Courier,
@@ -51,42 +54,48 @@ impl Service {
         let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let lock = ServerLock::take(&config.db)?;
         let listener = bind(config.listen)?;
-        let address = listener.local_addr().map_err(|cause| Error::internal("reading the address", cause))?;
+        let address = address_of(&listener)?;
         config.listen = address;
+        let figures = match config.metrics {
+            Metrics::At(address) => Some(bind(address)?),
+            Metrics::Off | Metrics::On => None,
+        };
+        let metrics_address = figures.as_ref().map(address_of).transpose()?;
         lower_to_what_the_system_allows(&mut config);
         let app = App::open(config, clock, chance, names(routes))?;
         app.sync_timeline_at_start()?;
         before(&app)?;
         let house = Arc::new(House::new(app, routes, &SITE)?);
-        let clockwork = Clockwork::start(Arc::clone(&house))?;
+        let clockwork = Clockwork::start(Arc::clone(&house), JOBS)?;
         let courier = Courier::start(Arc::clone(&house))?;
-        let (stop, stopped) = oneshot::channel();
+        let (stop, stopped) = watch::channel(false);
         let shared = Arc::clone(&house);
         let server = serve(move || {
             // Taken over inside the runtime, which a socket of tokio's belongs to.
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            let stopped = async {
-                let _ = stopped.await;
-            };
-            Ok(server::run(shared, listener, acceptor, stopped))
+            let front = tokio::net::TcpListener::from_std(listener)?;
+            let figures = figures.map(tokio::net::TcpListener::from_std).transpose()?;
+            if let Some(figures) = figures {
+                let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
+                tokio::spawn(server::run(shared, Door::Metrics, figures, None, stop_of(stopped)));
+            }
+            Ok(server::run(shared, Door::Front, front, acceptor, stop_of(stopped)))
         })?;
-        Ok(Service { address, house, stop: Some(stop), server, clockwork, courier, lock })
+        Ok(Service { address, metrics_address, house, stop, server, clockwork, courier, lock })
     }
 
     /// Stops accepting, lets begun requests finish, stores what is in memory and closes the database.
-    pub fn stop(mut self) -> Result<(), Error> {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
+    pub fn stop(self) -> Result<(), Error> {
+        let _ = self.stop.send(true);
         self.courier.begin_stop();
         let served = self.server.join().map_err(|_| Error::Internal("the server panicked".into()))?;
         self.clockwork.stop();
         self.courier.stop();
         let saved = self.house.app.save_counts();
-        // Threads of cut connections may still hold the house; then its end closes the database.
+        // Threads of cut connections, or a job that hangs, may still hold the house; then the log is at least
+        // folded into the file.
         let closed = match Arc::try_unwrap(self.house) {
             Ok(house) => house.app.store.close(),
-            Err(_) => Ok(()),
+            Err(held) => held.app.store.checkpoint().map(|_| ()),
         };
         drop(self.lock);
         served.and(saved).and(closed)
@@ -96,6 +105,15 @@ impl Service {
 /// What each row is counted and logged under.
 fn names(routes: &'static [Route]) -> Vec<String> {
     routes.iter().chain(SITE.pages).map(Route::name).collect()
+}
+
+/// Done when somebody asks for a stop, or when nobody is left who could.
+async fn stop_of(mut stopped: watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|stop| *stop).await;
+}
+
+fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {
+    listener.local_addr().map_err(|cause| Error::internal("reading the address", cause))
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, Error> {

@@ -2,6 +2,7 @@
 //! touch, and gives an answer.
 
 pub mod index;
+pub mod metrics;
 pub mod openapi;
 pub mod ops;
 pub mod public;

@@ -155,6 +155,7 @@ fn responses(route: &Route, makings: &Makings, schemas: &mut Schemas) -> Result<
     match route.gives {
         Gives::Nothing => {}
         Gives::Csv => answer["content"] = json!({ "text/csv": { "schema": { "type": "string" } } }),
+        Gives::Figures => answer["content"] = json!({ "text/plain": { "schema": { "type": "string" } } }),
         Gives::Item | Gives::List | Gives::All | Gives::Created | Gives::CreatedOrShown => {
             let mut content = json!({ "schema": answer::schema(route, schemas) });
             if let Some(example) = answer::example(route, makings)? {
@@ -172,7 +173,9 @@ fn responses(route: &Route, makings: &Makings, schemas: &mut Schemas) -> Result<
         responses.insert(status.to_string(), shown);
     }
     // A service that is down says so with another status and the same record.
-    if route.shows.is_some_and(|shape| std::ptr::eq(shape, &super::ops::HEALTH)) {
+    if route.shows.is_some_and(|shape| {
+        [&super::ops::HEALTH, &super::ops::HEALTH_DETAILED].iter().any(|health| std::ptr::eq(shape, *health))
+    }) {
         responses.insert("503".into(), answer.clone());
     }
     responses.insert(route.gives.status().to_string(), answer);

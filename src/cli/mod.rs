@@ -7,6 +7,8 @@ mod admin;
 mod audit;
 mod first_run;
 mod import;
+mod log;
+mod recovery;
 mod scan;
 mod serve;
 
@@ -18,7 +20,7 @@ use crate::error::Error;
 use crate::http::route::{Made, Makings};
 use crate::reference::Reference;
 use crate::routes::ROUTES;
-use crate::store::{self, Purpose, Store};
+use crate::store::{Purpose, Store};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -86,6 +88,16 @@ enum Command {
     /// Verify, export and prune the log of security-relevant acts
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Copy the database to a file, also while the server runs; the copy is verified before it gets its name
+    Backup {
+        /// The file; an older backup of that name is replaced
+        file: PathBuf,
+    },
+    /// Put a backup in the place of the database, which must not be in use; the replaced file is kept
+    Restore {
+        /// The backup
+        file: PathBuf,
+    },
     /// Verify the database: integrity, foreign keys, schema version; changes nothing
     Check,
     /// Fill the search index anew, should `check` find it wanting; writes of a running server wait meanwhile
@@ -241,6 +253,7 @@ impl Context {
             purpose,
             self.config.keys_max,
             Arc::clone(&self.config.allowlist),
+            self.config.reserve.clone(),
             self.clock.clone(),
             self.chance.clone(),
         )
@@ -295,7 +308,9 @@ fn run(cli: Cli, clock: Clock) -> Result<(), Error> {
         Command::Scan(ScanCommand::Import { file }) => scan::import(&context, &file),
         Command::Sbom => print(crate::scanner::BILL),
         Command::Audit(command) => audit::audit(&context, command),
-        Command::Check => check(&context),
+        Command::Backup { file } => recovery::backup(&context, &file),
+        Command::Restore { file } => recovery::restore(&context, &file),
+        Command::Check => recovery::check(&context),
         Command::Reindex => admin::reindex(&context),
         Command::Openapi => openapi(&context),
         Command::Healthcheck => serve::healthcheck(&context),
@@ -319,18 +334,6 @@ fn command() -> clap::Command {
         let _ = write!(text, "  {} ({default})\n      {}\n", setting.name, setting.says);
     }
     Cli::command().after_help(text)
-}
-
-fn check(context: &Context) -> Result<(), Error> {
-    let faults = store::check(&context.config.db)?;
-    if faults.is_empty() {
-        return print(&format!(
-            "{}: sound, schema version {}\n",
-            context.config.db.display(),
-            store::SCHEMA_VERSION
-        ));
-    }
-    Err(Error::invalid(format!("{}: {}", context.config.db.display(), faults.join("; "))))
 }
 
 fn openapi(context: &Context) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! `holdfast serve`: runs the service until it is told to stop.
 
 use super::first_run::{self, Example};
-use super::{Context, print};
+use super::{Context, log, print};
 use crate::error::Error;
 use crate::routes::ROUTES;
 use crate::service::Service;
@@ -15,7 +15,7 @@ const HEALTHCHECK_TIMEOUT: Duration = Duration::from_secs(3);
 /// Serves until SIGTERM or SIGINT. The signals are listened for before anything else: whoever starts the
 /// service may stop it at once.
 pub fn serve(context: Context, example: Example) -> Result<(), Error> {
-    start_log(context.config.log);
+    log::start(context.config.log);
     let broken = |cause: std::io::Error| Error::internal("waiting for signals", cause);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(broken)?;
     runtime.block_on(async {
@@ -26,7 +26,7 @@ pub fn serve(context: Context, example: Example) -> Result<(), Error> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        log::info!("stopping");
+        ::log::info!("stopping");
         let mut stopping = tokio::task::spawn_blocking(move || service.stop());
         // A second signal ends it at once.
         tokio::select! {
@@ -43,13 +43,11 @@ fn start(context: Context, example: Example) -> Result<Service, Error> {
     let service = Service::start(context.config, context.clock, context.chance, ROUTES, |app| {
         first_run::greet(app, &chance, example)
     })?;
+    if let Some(address) = service.metrics_address {
+        print(&format!("figures on http://{address}/metrics\n"))?;
+    }
     print(&format!("listening on {scheme}://{}\n", service.address))?;
     Ok(service)
-}
-
-fn start_log(level: log::LevelFilter) {
-    // A second start in one process (tests) keeps the first log.
-    let _ = env_logger::Builder::new().filter_level(level).target(env_logger::Target::Stderr).try_init();
 }
 
 /// Asks the server on the listen address. Whose certificate it has does not matter here: the question

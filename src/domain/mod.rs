@@ -49,6 +49,7 @@ pub mod shown;
 pub mod test_case;
 pub mod throttle;
 pub mod timeline;
+pub mod upkeep;
 pub mod user;
 pub mod values;
 pub mod webhook;

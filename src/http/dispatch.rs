@@ -12,6 +12,7 @@ use super::route::{Gives, Handler, Makings, Route, Scope};
 use super::router::{Found, Router};
 use super::site::Site;
 use crate::app::App;
+use crate::config::Metrics;
 use crate::domain::json;
 use crate::domain::query::{Query, decode_segment};
 use crate::error::Error;
@@ -42,11 +43,22 @@ pub struct House {
     /// Finished pages.
     pages: Cache,
     router: Router,
+    /// The rows that an address of their own shows.
+    metrics: Router,
     /// The table of the API, without pages.
     api: &'static [Route],
     /// The payload of each row that has a fixed one, made when it is first asked for: most are never, and
     /// the largest need megabytes to be made.
     prepared: Vec<OnceLock<Option<Arc<Prepared>>>>,
+}
+
+/// Which of the listening addresses a request came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The service's.
+    Front,
+    /// That of the figures.
+    Metrics,
 }
 
 /// A question that is kept while its answer is made.
@@ -85,7 +97,11 @@ impl House {
         let prepared = rows.iter().map(|_| OnceLock::new()).collect();
         Ok(House {
             api: routes,
-            router: Router::new(&rows)?,
+            // Only those who ask for figures have the row that shows them.
+            router: Router::new(&rows, |route| {
+                route.gives != Gives::Figures || app.config.metrics == Metrics::On
+            })?,
+            metrics: Router::new(&rows, |route| route.gives == Gives::Figures)?,
             request_ids: RequestIds::new()?,
             policies: Policies::new(&app.limiter),
             pages: Cache::default(),
@@ -119,15 +135,19 @@ impl House {
     }
 
     /// First half of the road: everything that needs no body.
-    pub fn admit(&self, head: &Parts) -> Ticket {
-        Ticket { request_id: self.request_ids.of(&head.headers), ..self.find(head) }
+    pub fn admit(&self, head: &Parts, door: Door) -> Ticket {
+        Ticket { request_id: self.request_ids.of(&head.headers), ..self.find(head, door) }
     }
 
-    fn find(&self, head: &Parts) -> Ticket {
+    fn find(&self, head: &Parts, door: Door) -> Ticket {
         if let Some(reply) = refuse_head(head) {
             return Ticket::done(reply);
         }
-        match self.router.find(head.method.as_str(), head.uri.path()) {
+        let router = match door {
+            Door::Front => &self.router,
+            Door::Metrics => &self.metrics,
+        };
+        match router.find(head.method.as_str(), head.uri.path()) {
             Found::Row(row, id) => {
                 let route = self.routes[row];
                 let passage = gate::admit(&self.app, route, head);
@@ -182,7 +202,8 @@ impl House {
         outcome.unwrap_or_else(|error| {
             if let Error::Internal(text) = &error {
                 let route = self.route(ticket).map_or("-", |route| route.path);
-                log::error!("{route} id={}: {text}", ticket.request_id.to_str().unwrap_or("-"));
+                let request_id = ticket.request_id.to_str().unwrap_or("-");
+                log::error!(req_id = request_id, route_template = route; "{route} id={request_id}: {text}");
             }
             Reply::of_error(&error, self.app.config.contact.as_deref())
         })

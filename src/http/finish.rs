@@ -174,6 +174,11 @@ fn encode(
             headers.insert(CONTENT_TYPE, HTML);
             encode_dynamic(head, headers, bytes, known_digest, keeps, None)
         }
+        Content::Figures(bytes) => {
+            headers
+                .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
+            encode_dynamic(head, headers, bytes, known_digest, keeps, accepted)
+        }
         Content::Json(bytes) => {
             headers.insert(CONTENT_TYPE, JSON);
             encode_dynamic(head, headers, bytes, known_digest, keeps, accepted)
@@ -264,7 +269,7 @@ fn browser_headers(headers: &mut HeaderMap, house: &House, content: &Content, ti
     let is_page = match content {
         Content::Html(_) => true,
         Content::Prepared(prepared) => prepared.content_type == HTML,
-        Content::Json(_) | Content::Empty => false,
+        Content::Json(_) | Content::Figures(_) | Content::Empty => false,
     };
     let policy = if is_page { PAGE_POLICY } else { DATA_POLICY };
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));

@@ -3,6 +3,7 @@
 use super::prepared::Prepared;
 use crate::domain::limit::Refusal;
 use crate::error::Error;
+use crate::payload::Payload;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
@@ -36,6 +37,8 @@ pub enum Content {
     Json(Bytes),
     /// A page made for this request.
     Html(Bytes),
+    /// Figures as Prometheus reads them.
+    Figures(Bytes),
     /// A payload prepared at start.
     Prepared(Arc<Prepared>),
 }
@@ -56,6 +59,11 @@ impl Reply {
         Reply::new(StatusCode::OK, Content::Html(page.into()))
     }
 
+    /// 200 with figures.
+    pub fn figures(text: String) -> Reply {
+        Reply::new(StatusCode::OK, Content::Figures(text.into()))
+    }
+
     /// 201 with a JSON value.
     pub fn created(value: &Value) -> Reply {
         Reply { status: StatusCode::CREATED, ..Reply::json(value) }
@@ -74,6 +82,11 @@ impl Reply {
     /// A payload prepared at start.
     pub fn prepared(payload: Arc<Prepared>) -> Reply {
         Reply::new(StatusCode::OK, Content::Prepared(payload))
+    }
+
+    /// A payload that is kept for a while: it is compressed once, however often it is sent.
+    pub fn kept(payload: &Payload) -> Reply {
+        Reply::prepared(Arc::new(Prepared::json(payload.clone())))
     }
 
     /// With the digest of what the answer was made from, where that is cheaper to know than the answer's own.

@@ -205,6 +205,8 @@ pub enum Gives {
     CreatedOrShown,
     /// A spreadsheet.
     Csv,
+    /// Figures as Prometheus reads them.
+    Figures,
     /// Nothing, 204.
     Nothing,
 }
@@ -213,7 +215,7 @@ impl Gives {
     /// The status of success.
     pub fn status(self) -> u16 {
         match self {
-            Gives::Item | Gives::List | Gives::All | Gives::Csv => 200,
+            Gives::Item | Gives::List | Gives::All | Gives::Csv | Gives::Figures => 200,
             Gives::Created | Gives::CreatedOrShown => 201,
             Gives::Nothing => 204,
         }

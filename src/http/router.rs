@@ -30,12 +30,13 @@ pub enum Found<'a> {
 }
 
 impl Router {
-    /// Builds the router. An ambiguous table is an error at start, not a surprise later.
-    pub fn new(routes: &[&Route]) -> Result<Router, Error> {
+    /// Builds the router from the rows that are wanted. An ambiguous table is an error at start, not a
+    /// surprise later.
+    pub fn new(routes: &[&Route], wanted: impl Fn(&Route) -> bool) -> Result<Router, Error> {
         let mut paths = matchit::Router::new();
         let mut places: Vec<Place> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
-        for (position, route) in routes.iter().enumerate() {
+        for (position, route) in routes.iter().enumerate().filter(|(_, route)| wanted(route)) {
             let place = match known.get(route.path) {
                 Some(place) => *place,
                 None => {

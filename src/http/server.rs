@@ -4,9 +4,9 @@
 //! right here; what may wait for the disk runs on a thread aside, so that it cannot
 //! hold up the loop.
 
-use super::dispatch::{House, Ticket};
+use super::dispatch::{Door, House, Ticket};
 use super::finish;
-use super::peer::Peer;
+use super::peer::{self, Peer};
 use super::reply::Reply;
 use super::stream::Impatient;
 use crate::error::Error;
@@ -38,12 +38,15 @@ pub const BODY_BYTES_MAX: usize = 256 * 1024;
 const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// And for so long.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connections that the system has accepted and we have not, at the most.
+const BACKLOG_MAX: usize = 1024;
 /// The pause when the system has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `stop` is done, then lets begun requests finish.
 pub async fn run(
     house: Arc<House>,
+    door: Door,
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
@@ -57,12 +60,26 @@ pub async fn run(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, _)) => admit(&house, stream, acceptor.clone(), graceful.watcher(), &open),
+            Ok((stream, address)) => {
+                let client = Client { house: Arc::clone(&house), door, peer: Peer(Some(address.ip())) };
+                admit(client, stream, acceptor.clone(), graceful.watcher(), &open);
+            }
             Err(cause) => {
                 log::warn!("accepting a connection: {cause}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
+    }
+    // Who was connected before the stop is served; beyond that there has to be an end.
+    for _ in 0..BACKLOG_MAX {
+        let accepted = tokio::select! {
+            biased;
+            accepted = listener.accept() => accepted,
+            () = std::future::ready(()) => break,
+        };
+        let Ok((stream, address)) = accepted else { break };
+        let client = Client { house: Arc::clone(&house), door, peer: Peer(Some(address.ip())) };
+        admit(client, stream, acceptor.clone(), graceful.watcher(), &open);
     }
     drop(listener);
     house.app.stopping.store(true, Ordering::SeqCst);
@@ -71,29 +88,35 @@ pub async fn run(
     }
 }
 
+/// Who is connected, and to what.
+#[derive(Clone)]
+struct Client {
+    house: Arc<House>,
+    door: Door,
+    peer: Peer,
+}
+
 /// Over the cap a connection is closed at once; that is kinder than a silence.
 fn admit(
-    house: &Arc<House>,
+    client: Client,
     stream: TcpStream,
     acceptor: Option<TlsAcceptor>,
     watcher: Watcher,
     open: &Arc<AtomicUsize>,
 ) {
     let place = Place::take(open);
-    if place.number > house.app.config.connections_max {
+    if place.number > client.house.app.config.connections_max {
         return;
     }
     let _ = stream.set_nodelay(true);
-    let peer = Peer(stream.peer_addr().ok().map(|address| address.ip()));
-    let house = Arc::clone(house);
     tokio::spawn(async move {
         let _place = place;
-        let patience = house.app.config.patience;
+        let patience = client.house.app.config.patience;
         match acceptor {
-            None => connection(house, Impatient::new(stream, patience.write), watcher, peer).await,
+            None => connection(client, Impatient::new(stream, patience.write), watcher).await,
             Some(acceptor) => {
                 if let Ok(Ok(stream)) = timeout(patience.handshake, acceptor.accept(stream)).await {
-                    connection(house, Impatient::new(stream, patience.write), watcher, peer).await;
+                    connection(client, Impatient::new(stream, patience.write), watcher).await;
                 }
             }
         }
@@ -119,18 +142,17 @@ impl Drop for Place {
 }
 
 async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
-    house: Arc<House>,
+    client: Client,
     stream: S,
     watcher: Watcher,
-    peer: Peer,
 ) {
-    let head_timeout = house.app.config.patience.head;
+    let head_timeout = client.house.app.config.patience.head;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let house = Arc::clone(&house);
+        let client = client.clone();
         async move {
             let (mut head, body) = request.into_parts();
-            head.extensions.insert(peer);
-            Ok::<_, Infallible>(exchange(house, head, body).await)
+            head.extensions.insert(client.peer);
+            Ok::<_, Infallible>(exchange(client, head, body).await)
         }
     });
     let connection = http1::Builder::new()
@@ -145,9 +167,10 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + 'static>(
 }
 
 /// One request and its answer.
-async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Full<Bytes>> {
+async fn exchange(client: Client, head: Parts, body: Incoming) -> Response<Full<Bytes>> {
+    let Client { house, door, peer: _ } = client;
     let started_us = house.app.clock.elapsed_us();
-    let mut ticket = house.admit(&head);
+    let mut ticket = house.admit(&head, door);
     if ticket.passage.store_now {
         store_window(&house, &ticket).await;
     }
@@ -168,7 +191,11 @@ async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Fu
         }
     };
     let response = finish::response(&house, &head, &ticket, reply);
-    note(&house, &head, &ticket, &response, started_us);
+    let micros = house.app.clock.elapsed_us().saturating_sub(started_us);
+    house.app.meter.count(ticket.row, response.status().as_u16(), micros, started_us + micros);
+    if log::log_enabled!(target: "holdfast::request", log::Level::Info) {
+        note(&house, &head, &ticket, &response, micros);
+    }
     response
 }
 
@@ -242,23 +269,28 @@ async fn drain(head: &Parts, body: Incoming) {
     .await;
 }
 
-/// Counts the answer and, at `info`, writes its line: never a query, a header or a body.
-fn note(house: &House, head: &Parts, ticket: &Ticket, response: &Response<Full<Bytes>>, started_us: u64) {
-    let now_us = house.app.clock.elapsed_us();
-    let micros = now_us.saturating_sub(started_us);
-    let status = response.status().as_u16();
-    house.app.meter.count(ticket.row, status, micros, now_us);
-    if !log::log_enabled!(target: "holdfast::request", log::Level::Info) {
-        return;
-    }
+/// The line of a request: never a query, a header or a body.
+fn note(house: &House, head: &Parts, ticket: &Ticket, response: &Response<Full<Bytes>>, micros: u64) {
     let route = house.route(ticket).map_or("-", |route| route.path);
-    let key = ticket.passage.caller.as_ref().map_or("-", |caller| caller.key.prefix.as_str());
+    let key = ticket.passage.caller.as_ref().map(|caller| &caller.key);
     let request_id = ticket.request_id.to_str().unwrap_or("-");
     let method: String = head.method.as_str().chars().take(20).collect();
+    let status = response.status().as_u16();
+    let peer = peer::address(head, house.app.config.behind_proxy);
     log::info!(
         target: "holdfast::request",
-        "{method} {route} {status} {}.{:03}ms key={key} id={request_id}",
+        req_id = request_id,
+        method = method.as_str(),
+        route_template = route,
+        status = status,
+        dur_us = micros,
+        bytes = response.body().size_hint().exact().unwrap_or(0),
+        tenant_id = key.map_or("", |key| key.tenant_id.as_str()),
+        kid = key.map_or("", |key| key.id.as_str()),
+        peer = peer.map(|peer| peer.to_string()).unwrap_or_default().as_str();
+        "{method} {route} {status} {}.{:03}ms key={} id={request_id}",
         micros / 1000,
-        micros % 1000
+        micros % 1000,
+        key.map_or("-", |key| key.prefix.as_str()),
     );
 }

@@ -20,11 +20,23 @@ pub fn check(path: &Path) -> Result<Vec<String>, Error> {
         ));
     }
     let broken = |cause: rusqlite::Error| file::refusal(path, &format!("could not be checked ({cause})"));
-    faults.extend(integrity(&connection).map_err(broken)?);
-    faults.extend(foreign_keys(&connection).map_err(broken)?);
+    faults.extend(self::faults(&connection).map_err(broken)?);
     if version == SCHEMA_VERSION {
         faults.extend(search::faults(&connection).map_err(broken)?);
     }
+    Ok(faults)
+}
+
+/// Is it a database of this binary's schema?
+pub fn is_current(path: &Path) -> bool {
+    let version = file::open_read_only(path).and_then(|connection| file::recognise(&connection, path));
+    version.is_ok_and(|version| version == SCHEMA_VERSION)
+}
+
+/// What is wrong with the rows of an open database, whatever its version.
+pub(super) fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut faults = integrity(connection)?;
+    faults.extend(foreign_keys(connection)?);
     Ok(faults)
 }
 

@@ -47,6 +47,7 @@ pub fn open(path: &Path, purpose: Purpose, clock: &Clock, chance: &Chance) -> Re
         return Err(refusal(path, "cannot be trusted to this SQLite: it is older than 3.51.3"));
     }
     if !path.exists() {
+        refuse_remains(path)?;
         match purpose {
             Purpose::Serve | Purpose::Provision => create(path, chance)?,
             Purpose::Administer => {
@@ -93,6 +94,21 @@ fn fill_search(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+/// Where a database has been and is gone, no new one is made: a log that was left behind would be played
+/// into it, and nobody would look for the old one.
+fn refuse_remains(path: &Path) -> Result<(), Error> {
+    if beside(path, "restoring").exists() {
+        return Err(refusal(path, "is missing: a restore was cut off; run it again"));
+    }
+    if wal_of(path).exists() {
+        return Err(refusal(
+            path,
+            "is missing, though its log is there; restore a backup, or move the log away",
+        ));
+    }
+    Ok(())
+}
+
 /// What only looking needs.
 pub fn reader_flags() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -120,9 +136,19 @@ pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-fn wal_of(path: &Path) -> PathBuf {
+/// A database's write-ahead log.
+pub fn wal_of(path: &Path) -> PathBuf {
+    with_ending(path, "-wal")
+}
+
+/// The index of that log.
+pub fn shm_of(path: &Path) -> PathBuf {
+    with_ending(path, "-shm")
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(ending);
     PathBuf::from(name)
 }
 
@@ -181,7 +207,8 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
     search::register(connection)
 }
 
-fn connect(path: &Path) -> Result<Connection, Error> {
+/// A connection that may write; nothing is changed by opening it.
+pub fn connect(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|cause| damaged(path, &cause))?;
     connection.busy_timeout(Duration::from_secs(5)).map_err(|cause| damaged(path, &cause))?;
@@ -213,7 +240,7 @@ fn set_up_writer(connection: &mut Connection, path: &Path) -> Result<(), Error> 
 }
 
 /// What can be told without SQLite: empty, foreign or write-protected files.
-fn recognise_bytes(path: &Path) -> Result<(), Error> {
+pub fn recognise_bytes(path: &Path) -> Result<(), Error> {
     use std::io::Read;
     let unreadable = |cause: std::io::Error| refusal(path, &format!("cannot be read ({cause})"));
     let meta = fs::metadata(path).map_err(unreadable)?;
@@ -233,7 +260,7 @@ fn recognise_bytes(path: &Path) -> Result<(), Error> {
 }
 
 /// Root may write to anything; a file without any write permission was protected on purpose.
-fn refuse_protected(path: &Path) -> Result<(), Error> {
+pub fn refuse_protected(path: &Path) -> Result<(), Error> {
     if mode_of(path)? & 0o222 == 0 {
         return Err(refusal(path, "is write-protected (no write permission is set)"));
     }
@@ -290,10 +317,7 @@ fn build(path: &Path) -> rusqlite::Result<()> {
 
 /// `holdfast.db` and `lock` give `holdfast.db.lock`.
 pub fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(ending);
-    PathBuf::from(name)
+    with_ending(path, &format!(".{ending}"))
 }
 
 /// A rename is durable only when its folder is.

@@ -7,6 +7,8 @@
 mod alert;
 mod arrangement;
 mod audit;
+mod backup;
+mod barrier;
 mod bulk;
 mod check;
 mod cra;
@@ -26,11 +28,14 @@ mod list;
 mod lock;
 mod migrate;
 mod outbox;
+mod pool;
 mod programme;
 mod provider;
 mod rate;
 mod record;
+mod restore;
 mod risk;
+mod runs;
 mod scan;
 mod search;
 mod secret;
@@ -41,13 +46,15 @@ mod tenant;
 mod test_case;
 mod throttle;
 mod timeline;
+mod upkeep;
 mod user;
 mod version;
 mod webhook;
 mod writer;
 
 pub use audit::Verdict;
-pub use check::check;
+pub use backup::{Backup, backup, newest, nightly_name, rotate};
+pub use check::{check, is_current};
 pub use figures::Figures;
 pub use file::SCHEMA_VERSION;
 pub use finding::Filed;
@@ -59,7 +66,9 @@ pub use lock::ServerLock;
 pub use outbox::{Claim, Ended, Errand, Lane, Settled};
 pub use rate::SavedWindow;
 pub use record::Records;
+pub use restore::{Restored, restore};
 pub use risk::Breaches;
+pub use runs::{Heal, JobRun, Sample};
 pub use search::{FoundText, Match};
 pub use secret::{Digest, digest_of, make_password};
 pub use sign_in::{PasswordChange, SignIn};
@@ -68,35 +77,34 @@ pub use sort::{
     WEBHOOK_SORTS,
 };
 pub use tenant::TenantRow;
+pub use upkeep::TableFigures;
 pub use user::Invitation;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::disk::Reserve;
 use crate::domain::actor::Actor;
 use crate::domain::destination::Allowlist;
 use crate::domain::id::{Kind, Sequence};
 use crate::error::Error;
+use barrier::Barrier;
 use key::KeyRing;
-use r2d2_sqlite::SqliteConnectionManager;
+use pool::Readers;
 use rusqlite::Connection;
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use version::Versions;
-use writer::Writer;
-
-/// Readers at the most. Bounded reads run on the loop's own threads, so a few suffice.
-const READERS_MAX: u32 = 6;
-/// How long a request waits for a reader before it gives up.
-const READER_WAIT: Duration = Duration::from_secs(5);
+use writer::{Surroundings, Writer};
 
 /// The open database.
 pub struct Store {
+    path: PathBuf,
     clock: Clock,
     chance: Chance,
-    readers: r2d2::Pool<SqliteConnectionManager>,
+    readers: Readers,
     writer: Writer,
+    barrier: Arc<Barrier>,
     keys: Arc<KeyRing>,
     keys_max: usize,
     allowlist: Arc<Allowlist>,
@@ -175,19 +183,22 @@ pub enum Purpose {
 
 impl Store {
     /// Opens the file, bringing an older one up to date. Every refusal is one clear line.
-    /// `keys_max` bounds the live keys of a tenant; `allowlist` tells where its webhooks may send.
+    /// `keys_max` bounds the live keys of a tenant; `allowlist` tells where its webhooks may send; without
+    /// the `reserve` nothing is written.
     pub fn open(
         path: &Path,
         purpose: Purpose,
         keys_max: usize,
         allowlist: Arc<Allowlist>,
+        reserve: Reserve,
         clock: Clock,
         chance: Chance,
     ) -> Result<Store, Error> {
-        let path = &file::resolve(path);
-        let connection = file::open(path, purpose, &clock, &chance)?;
+        let path = file::resolve(path);
+        let connection = file::open(&path, purpose, &clock, &chance)?;
         let keys = Arc::new(KeyRing::default());
         let versions = Arc::new(Versions::default());
+        let barrier = Arc::new(Barrier::new(path.clone(), reserve));
         let on_foreign_change = {
             let (keys, versions) = (Arc::clone(&keys), Arc::clone(&versions));
             move || {
@@ -195,24 +206,26 @@ impl Store {
                 versions.bump_all();
             }
         };
-        let writer = Writer::start(connection, on_foreign_change)?;
-        let manager = SqliteConnectionManager::file(path)
-            .with_flags(file::reader_flags())
-            .with_init(file::set_up_reader);
-        let readers = r2d2::Pool::builder()
-            .max_size(READERS_MAX)
-            .min_idle(Some(1))
-            .test_on_check_out(false)
-            .connection_timeout(READER_WAIT)
-            .build(manager)
-            .map_err(|cause| Error::internal("opening readers", cause))?;
+        let reopen = {
+            let (path, clock, chance) = (path.clone(), clock.clone(), chance.clone());
+            move || file::open(&path, Purpose::Administer, &clock, &chance)
+        };
+        let around = Surroundings {
+            barrier: Arc::clone(&barrier),
+            reopen: Box::new(reopen),
+            on_foreign_change: Box::new(on_foreign_change),
+        };
+        let writer = Writer::start(connection, around)?;
+        let readers = Readers::open(&path)?;
         let refusals = Arc::new(audit::Refusals::default());
         let (turns, server_secret) = (hasher::Turns::new(), OnceLock::new());
         Ok(Store {
+            path,
             clock,
             chance,
             readers,
             writer,
+            barrier,
             keys,
             keys_max,
             allowlist,
@@ -228,9 +241,22 @@ impl Store {
         Tenant { store: self, id: id.to_owned(), actor: Actor::clock() }
     }
 
-    /// Can rows be read? For the health check.
+    /// Can rows be read? For the health check, so it does not wait long for a reader.
     pub fn probe_reader(&self) -> Result<(), Error> {
-        self.read(|connection| connection.query_row("select 1", [], |_| Ok(())))
+        let reader = self.readers.get_soon()?;
+        let read = reader.query_row("select count(*) from sqlite_schema", [], |row| row.get::<_, i64>(0));
+        read.map(|_| ()).map_err(|cause| Error::internal("reading", cause))
+    }
+
+    /// Makes the pool of readers anew.
+    pub fn rebuild_readers(&self) -> Result<(), Error> {
+        self.readers.rebuild()
+    }
+
+    /// Holds every reader, as threads that hang would.
+    #[cfg(test)]
+    pub fn seize_readers(&self) -> Vec<pool::Reader> {
+        std::iter::from_fn(|| self.readers.get_soon().ok()).collect()
     }
 
     /// Is the writer's thread alive? For the health check.
@@ -245,8 +271,7 @@ impl Store {
     }
 
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
-        let connection =
-            self.readers.get().map_err(|cause| Error::internal("waiting for a reader", cause))?;
+        let connection = self.readers.get()?;
         query(&connection).map_err(|cause| Error::internal("reading", cause))
     }
 

@@ -26,6 +26,21 @@ pub fn digest_of(key: &Secret) -> Digest {
     Sha256::digest(key.reveal().as_bytes()).into()
 }
 
+/// SHA-256 of a file, as hexadecimal digits, and its length.
+pub fn digest_of_file(path: &std::path::Path) -> std::io::Result<(String, u64)> {
+    use std::io::Read;
+    let mut file = std::fs::File::open(path)?;
+    let (mut hasher, mut length, mut buffer) = (Sha256::new(), 0, vec![0; 64 * 1024]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((crate::payload::hex(&hasher.finalize()), length));
+        }
+        hasher.update(&buffer[..read]);
+        length += read as u64;
+    }
+}
+
 /// The hash under which a token is stored and looked up.
 pub fn digest_of_token(token: &str) -> Digest {
     Sha256::digest(token.as_bytes()).into()

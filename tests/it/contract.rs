@@ -1,6 +1,7 @@
 //! Walks the whole table: what holds for every route is tested on every route.
 
 use crate::house::House;
+use holdfast::config::Metrics;
 use holdfast::domain::query::ParamKind;
 use holdfast::http::route::{Credentials, Gives, Handler, Route, Scope, Tier, Verb};
 use holdfast::routes::ROUTES;
@@ -67,7 +68,10 @@ fn keyed() -> impl Iterator<Item = &'static Route> {
 }
 
 fn unlimited() -> House {
-    House::with(|config| config.limits = None)
+    House::with(|config| {
+        config.limits = None;
+        config.metrics = Metrics::On;
+    })
 }
 
 #[test]
@@ -266,13 +270,18 @@ fn every_answer_has_its_headers() {
             let open = route.tier.is_open_to_browsers();
             assert_eq!(answer.header("access-control-allow-origin"), open.then_some("*"), "{}", route.name());
             let kind = answer.header("content-type").unwrap();
-            let csv = route.gives == Gives::Csv && answer.status == 200;
-            assert_eq!(
-                kind,
-                if csv { "text/csv; charset=utf-8" } else { "application/json" },
-                "{}",
-                route.name()
-            );
+            let expected = match route.gives {
+                Gives::Csv if answer.status == 200 => "text/csv; charset=utf-8",
+                Gives::Figures => "text/plain; version=0.0.4; charset=utf-8",
+                Gives::Item
+                | Gives::List
+                | Gives::All
+                | Gives::Created
+                | Gives::CreatedOrShown
+                | Gives::Csv
+                | Gives::Nothing => "application/json",
+            };
+            assert_eq!(kind, expected, "{}", route.name());
         }
     }
 }

@@ -44,3 +44,19 @@ fn the_architecture_names_every_module() {
         );
     }
 }
+
+#[test]
+fn the_unit_runs_what_there_is_and_names_settings_that_exist() {
+    let unit = include_str!("../../packaging/holdfast.service");
+    assert!(README.contains("packaging/holdfast.service"));
+    assert!(unit.contains("ExecStart=/usr/local/bin/holdfast serve"));
+    for line in unit.lines().filter_map(|line| line.strip_prefix("Environment=")) {
+        let name = line.split('=').next().unwrap();
+        assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name}");
+    }
+    for guard in
+        ["NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=\n", "SystemCallFilter="]
+    {
+        assert!(unit.contains(guard), "{guard}");
+    }
+}

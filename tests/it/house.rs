@@ -95,6 +95,11 @@ impl House {
     /// Stops the service and starts it again on the same file with the same clock.
     pub fn restart(&mut self) {
         self.service.take().unwrap().stop().unwrap();
+        self.start_again();
+    }
+
+    /// Starts a service that was stopped, on the same file with the same clock.
+    pub fn start_again(&mut self) {
         let service =
             Service::start(self.config.clone(), self.clock.clone(), Chance::system(), ROUTES, |_| Ok(()))
                 .unwrap();

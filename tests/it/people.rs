@@ -177,8 +177,16 @@ fn failures_slow_an_account_down_and_a_kill_forgives_nothing() {
     std::fs::copy(&house.config.db, &copy).unwrap();
     std::fs::copy(house.config.db.with_extension("db-wal"), copy.with_extension("db-wal")).unwrap();
     let allowlist = Arc::clone(&house.config.allowlist);
-    let killed =
-        Store::open(&copy, Purpose::Serve, 10, allowlist, house.clock.clone(), Chance::system()).unwrap();
+    let killed = Store::open(
+        &copy,
+        Purpose::Serve,
+        10,
+        allowlist,
+        house.config.reserve.clone(),
+        house.clock.clone(),
+        Chance::system(),
+    )
+    .unwrap();
     let again = killed.sign_in(EMAIL, PASSWORD, &Visitor::default(), None).unwrap();
     assert_eq!(again, SignIn::Wait { seconds: 2 });
 

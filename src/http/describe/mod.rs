@@ -24,6 +24,7 @@ pub fn success_text(route: &Route) -> &'static str {
         Gives::All => "The whole list.",
         Gives::Created | Gives::CreatedOrShown => "Created.",
         Gives::Csv => "A spreadsheet, RFC 4180.",
+        Gives::Figures => "Figures in the text format of Prometheus; 404 while they are switched off.",
         Gives::Nothing => "Deleted; there is no body.",
     }
 }
