@@ -103,7 +103,8 @@ impl Store {
     /// At start: what the last process had leased is free, and what a wrong clock put off for days is due.
     pub fn revive_deliveries(&self) -> Result<(), Error> {
         let now_ms = self.clock.now_ms();
-        self.write(move |connection| {
+        // Upkeep: a disk that is nearly full is no reason to stay down.
+        self.writer.upkeep(move |connection| {
             connection
                 .execute(
                     "update delivery set state = 'pending', lease_until = null, next_at = min(next_at, ?1)

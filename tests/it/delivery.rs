@@ -137,9 +137,12 @@ fn every_way_that_changes_an_object_tells_of_it() {
         json!({ "status": "risk_accepted", "acceptance_reason": "r", "acceptance_expires_on": "2026-11-16" });
     patch(&house, &path, &accepted);
     assert_eq!(told(3).0, "finding.status_changed");
-    // The clock reopens it, and by then it is also near its due date.
+    // The clock reopens it, and by then it is also near its due date: of that another message may tell first.
     house.clock.advance_ms(24 * 3_600_000);
-    assert_eq!(told(4).0, "finding.status_changed");
+    let moved = |got: &[crate::receiver::Got]| {
+        got.iter().filter(|got| got.header("x-holdfast-event") == "finding.status_changed").count()
+    };
+    wait_until(SOON, "the clock's message", || moved(&receiver.got()) == 3);
     assert_eq!(show(&house, &path)["status"], "open");
     let events: Vec<String> =
         receiver.got().iter().map(|got| got.header("x-holdfast-event").to_owned()).collect();
