@@ -9,7 +9,7 @@ use super::prepared::{Prepared, prepare};
 use super::reply::{Answer, Content, Reply};
 use super::request::Request;
 use super::route::{Gives, Handler, Makings, Route, Scope};
-use super::router::{Found, Router};
+use super::router::{Door, Found, Router};
 use super::site::Site;
 use crate::app::App;
 use crate::config::Metrics;
@@ -50,15 +50,6 @@ pub struct House {
     /// The payload of each row that has a fixed one, made when it is first asked for: most are never, and
     /// the largest need megabytes to be made.
     prepared: Vec<OnceLock<Option<Arc<Prepared>>>>,
-}
-
-/// Which of the listening addresses a request came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
-    /// The service's.
-    Front,
-    /// That of the figures.
-    Metrics,
 }
 
 /// A question that is kept while its answer is made.

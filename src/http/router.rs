@@ -19,6 +19,15 @@ pub struct Place {
     pub any: usize,
 }
 
+/// Which of the listening addresses a request came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The service's.
+    Front,
+    /// That of the figures.
+    Metrics,
+}
+
 /// Where a path leads.
 pub enum Found<'a> {
     /// To a row, perhaps with an identifier out of the path.

@@ -4,10 +4,11 @@
 //! right here; what may wait for the disk runs on a thread aside, so that it cannot
 //! hold up the loop.
 
-use super::dispatch::{Door, House, Ticket};
+use super::dispatch::{House, Ticket};
 use super::finish;
 use super::peer::{self, Peer};
 use super::reply::Reply;
+use super::router::Door;
 use super::stream::Impatient;
 use crate::error::Error;
 use bytes::Bytes;
