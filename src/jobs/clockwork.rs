@@ -20,6 +20,8 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(250);
 /// How long a stop waits for what is running.
 const STOP_WAIT: Duration = Duration::from_secs(2);
+/// With less room than this on its disk even a small write may fail.
+const ROOM_MIN_BYTES: u64 = 1024 * 1024;
 /// A job that is this late has missed its time.
 const LATE_MS: u64 = MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS as i64;
@@ -45,6 +47,8 @@ struct Slot {
     stored_ms: Option<u64>,
     /// When the run began that was told to be stuck.
     told_ms: Option<u64>,
+    /// It failed while the disk had no room.
+    starved: bool,
 }
 
 impl Clockwork {
@@ -96,7 +100,7 @@ fn plan(house: &House, jobs: &[Job]) -> Result<Vec<Slot>, Error> {
             next_run_at_ms: due.wall_ms,
             ..JobEntry::default()
         });
-        slots.push(Slot { job: *job, due, stored_ms: None, told_ms: None });
+        slots.push(Slot { job: *job, due, stored_ms: None, told_ms: None, starved: false });
     }
     app.ledger.begin(entries, heal::entries(house)?);
     Ok(slots)
@@ -158,13 +162,20 @@ fn first_due(job: &Job, last_ms: Option<i64>, now_ms: i64, elapsed_ms: u64) -> D
 
 fn turn(house: &Arc<House>, mut slots: Vec<Slot>, stopped: &Receiver<()>, alive: &Sender<()>) {
     while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        let room = has_room(house);
         for (position, slot) in slots.iter_mut().enumerate() {
-            look(house, position, slot, alive);
+            look(house, position, slot, alive, room);
         }
     }
 }
 
-fn look(house: &Arc<House>, position: usize, slot: &mut Slot, alive: &Sender<()>) {
+/// Can jobs write at the moment?
+fn has_room(house: &House) -> bool {
+    let store = &house.app.store;
+    store.write_refusal().is_none() && store.space().is_none_or(|space| space.free_bytes >= ROOM_MIN_BYTES)
+}
+
+fn look(house: &Arc<House>, position: usize, slot: &mut Slot, alive: &Sender<()>, room: bool) {
     let clock = &house.app.clock;
     let (now_ms, elapsed_ms) = (clock.now_ms(), clock.elapsed_ms());
     if let Some(since_ms) = house.app.ledger.job(position, |entry| entry.running_since_ms).flatten() {
@@ -178,7 +189,12 @@ fn look(house: &Arc<House>, position: usize, slot: &mut Slot, alive: &Sender<()>
         slot.due = slot.job.schedule.next(now_ms, elapsed_ms);
         house.app.ledger.job(position, |entry| entry.next_run_at_ms = slot.due.wall_ms);
     }
-    let Some(late_ms) = slot.due.late_ms(now_ms, elapsed_ms) else { return };
+    let failed = house.app.ledger.job(position, |entry| entry.outcome == Some(Outcome::Failed)) == Some(true);
+    // What failed for want of room is done when there is some, not a day later.
+    let again = failed && slot.starved && room;
+    slot.starved = failed && (slot.starved || !room) && !again;
+    let late_ms = slot.due.late_ms(now_ms, elapsed_ms).or(again.then_some(0));
+    let Some(late_ms) = late_ms else { return };
     if late_ms > LATE_MS {
         log::warn!("job `{}` missed its time and is run now", slot.job.name);
         house.app.ledger.count_missed();
@@ -325,8 +341,13 @@ mod tests {
     const START_MS: i64 = 1_794_729_600_000;
 
     fn house(folder: &TempDir, clock: &Clock) -> Arc<House> {
+        house_on(folder, clock, &crate::disk::Disk::system())
+    }
+
+    fn house_on(folder: &TempDir, clock: &Clock, disk: &crate::disk::Disk) -> Arc<House> {
         let mut config = Config::read(&Flags::default(), &|_| None).unwrap();
         config.db = folder.path().join("test.db");
+        config.reserve.disk = disk.clone();
         let app = App::open(config, clock.clone(), Chance::system(), Vec::new()).unwrap();
         Arc::new(House::new(app, &[], &crate::pages::SITE).unwrap())
     }
@@ -335,7 +356,7 @@ mod tests {
     fn tick(house: &Arc<House>, slots: &mut [Slot]) {
         let (alive, running) = channel();
         for (position, slot) in slots.iter_mut().enumerate() {
-            look(house, position, slot, &alive);
+            look(house, position, slot, &alive, has_room(house));
         }
         drop(alive);
         assert_eq!(running.recv_timeout(Duration::from_secs(10)), Err(RecvTimeoutError::Disconnected));
@@ -397,7 +418,7 @@ mod tests {
         for _ in 0..200 {
             clock.advance_ms(1000);
             for (position, slot) in slots.iter_mut().enumerate() {
-                look(&house, position, slot, &alive);
+                look(&house, position, slot, &alive, true);
             }
             // Until the other job has ended; the hanging one never sends anything either.
             let _ = running.recv_timeout(Duration::from_millis(3));
@@ -499,6 +520,28 @@ mod tests {
             tick(&house, &mut slots);
         }
         assert_eq!(stored("slow"), 200);
+    }
+
+    #[test]
+    fn a_daily_job_that_failed_for_want_of_room_runs_again_when_there_is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::standing_at(START_MS);
+        let disk = crate::disk::Disk::standing_at(u64::MAX / 2, u64::MAX / 2);
+        let house = house_on(&folder, &clock, &disk);
+        let write = |house: &House| house.app.store.create_tenant("x").map(|_| ());
+        let mut slots = plan(&house, &[daily("night", 2, 30, write)]).unwrap();
+        disk.set_free(0);
+        clock.advance_ms(DAY_MS);
+        for _ in 0..3 {
+            tick(&house, &mut slots);
+        }
+        let told = || house.app.ledger.jobs()[0].clone();
+        assert_eq!((told().outcome, told().runs), (Some(Outcome::Failed), 1), "no storm while there is none");
+        disk.set_free(u64::MAX / 2);
+        for _ in 0..3 {
+            tick(&house, &mut slots);
+        }
+        assert_eq!((told().outcome, told().runs), (Some(Outcome::Ok), 2));
     }
 
     #[test]
