@@ -4,10 +4,11 @@ use crate::app::App;
 use crate::domain::alert::{Alert, STATUSES};
 use crate::domain::finding::Severity;
 use crate::domain::query::{LIMIT, OFFSET, Param, SEARCH, filter};
+use crate::domain::upkeep::{Status, Verdict};
+use crate::health;
 use crate::http::envelope::v2_list;
 use crate::http::{Answer, Request};
 use crate::store::Tenant;
-use std::sync::atomic::Ordering;
 
 /// What the list may be asked for.
 pub static PARAMS: &[Param] = &[
@@ -20,17 +21,17 @@ pub static PARAMS: &[Param] = &[
 
 /// A page of alerts, worst first and then newest first.
 pub fn list(request: &Request, tenant: &Tenant, app: &App) -> Answer {
-    v2_list(&tenant.alerts(&request.query, &app.config.leads, health(app))?)
+    v2_list(&tenant.alerts(&request.query, &app.config.leads, of_health(app))?)
 }
 
 /// The alert of a service that is not well.
-fn health(app: &App) -> Vec<Alert> {
-    let checks = [
-        ("database_read", "down", app.store.probe_reader().is_ok()),
-        ("accepting", "down", !app.stopping.load(Ordering::SeqCst)),
-        ("database_write", "degraded", app.store.is_writer_alive()),
-    ];
-    let failing: Vec<&str> = checks.iter().filter(|(.., good)| !good).map(|(name, ..)| *name).collect();
-    let status = checks.iter().find(|(.., good)| !good).map(|(_, status, _)| *status);
+fn of_health(app: &App) -> Vec<Alert> {
+    let report = health::look(app);
+    let status = match report.status {
+        Status::Ok => None,
+        Status::Degraded | Status::Down => Some(report.status.name()),
+    };
+    let failed = report.checks.iter().filter(|check| check.verdict == Verdict::Failed);
+    let failing: Vec<&str> = failed.map(|check| check.name).collect();
     status.map(|status| Alert::of_health(status, &failing, app.clock.now_ms())).into_iter().collect()
 }
