@@ -41,6 +41,7 @@ pub mod report;
 pub mod risk;
 pub mod sarif;
 pub mod scan;
+pub mod sent;
 pub mod session;
 pub mod shown;
 pub mod test_case;

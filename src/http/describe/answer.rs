@@ -42,6 +42,8 @@ fn whole_dataset(route: &Route) -> Option<&'static Dataset> {
         | Handler::Tenant(_)
         | Handler::Platform(_)
         | Handler::Open(_)
+        | Handler::Signed(..)
+        | Handler::Guest(_)
         | Handler::Later(_) => None,
     }
 }
@@ -78,7 +80,7 @@ pub fn schema(route: &Route, schemas: &mut Schemas) -> Value {
             let meta = schemas.of_shape(&ITEM_META);
             envelope(data, meta)
         }
-        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Asset, _) => data,
+        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset, _) => data,
     }
 }
 
@@ -149,7 +151,7 @@ fn enveloped(route: &Route, dataset: Option<&Dataset>, data: Value) -> Value {
             json!({ "data": [data], "meta": { "version": version, "count": 1, "total": 1 } })
         }
         (Tier::V1, _, _) => json!({ "data": data, "meta": { "version": version } }),
-        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Asset, _, _) => data,
+        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset, _, _) => data,
     }
 }
 
