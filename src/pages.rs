@@ -2,19 +2,45 @@
 //!
 //! They are no part of the API: not counted in `/api/stats`, not in the OpenAPI document.
 
+use crate::domain::history::NEW_NOTE;
+use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
+use crate::domain::user::Act::{ChangeData, Look};
 use crate::http::route::Handler::{AtStart, Open};
-use crate::http::route::{Route, asset, page};
+use crate::http::route::Verb::{Get, Post};
+use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web;
+use crate::web::{self, programme, sign_in};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
 
 /// Every page.
 pub static PAGES: &[Route] = &[
-    page("/", AtStart(web::start::page)).says("What this is, and where to go."),
     page("/docs", AtStart(web::docs::page)).says("The API documentation."),
     asset("/assets/{name}", Open(web::asset::show)).says("Stylesheet, script and pictures of the pages."),
+    // Coming and going.
+    door(Get, "/sign-in", sign_in::page).asks(sign_in::PARAMS).says("Signing in."),
+    door(Post, "/sign-in", sign_in::sign_in).asks(sign_in::PARAMS).takes(&sign_in::SIGN_IN).says("Signs in."),
+    door(Get, "/invitation/{token}", sign_in::invitation).says("The first password, by a one-time link."),
+    door(Post, "/invitation/{token}", sign_in::accept).takes(&sign_in::FIRST_PASSWORD).says("Sets it."),
+    deed("/sign-out", Look, sign_in::sign_out).says("Signs out."),
+    view("/", Look, web::dashboard::page).says("The dashboard."),
+    // Programmes.
+    view("/programmes", Look, programme::list).asks(programme::PARAMS).says("The programmes."),
+    view("/programmes/new", ChangeData, programme::new).says("A new programme."),
+    deed("/programmes", ChangeData, programme::create).takes(&NEW_PROGRAMME).says("Makes a programme."),
+    view("/programmes/{programme}", Look, programme::show).says("One programme."),
+    view("/programmes/{programme}/edit", ChangeData, programme::edit).says("The form of a programme."),
+    deed("/programmes/{programme}", ChangeData, programme::change)
+        .takes(&PROGRAMME_PATCH)
+        .says("Changes a programme."),
+    deed("/programmes/{programme}/status", ChangeData, programme::move_on)
+        .takes(&PROGRAMME_PATCH)
+        .says("Moves a programme."),
+    view("/programmes/{programme}/delete", ChangeData, programme::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/programmes/{programme}/delete", ChangeData, programme::delete).says("Deletes a programme."),
+    deed("/programmes/{programme}/notes", ChangeData, programme::note).takes(&NEW_NOTE).says("Adds a note."),
 ];
 
 #[cfg(test)]
@@ -25,7 +51,7 @@ mod tests {
     #[test]
     fn pages_stand_outside_the_api_and_say_one_sentence() {
         for row in PAGES {
-            assert!(matches!(row.tier, Tier::Page | Tier::Asset), "{}", row.path);
+            assert!(matches!(row.tier, Tier::Page | Tier::Workspace | Tier::Asset), "{}", row.path);
             assert!(row.path.starts_with('/') && !row.path.starts_with("/api"), "{}", row.path);
             assert!(row.says.ends_with('.') && !row.says.contains(". "), "{}", row.path);
         }

@@ -44,6 +44,7 @@ pub mod risk;
 pub mod sarif;
 pub mod scan;
 pub mod search;
+pub mod sent;
 pub mod session;
 pub mod shown;
 pub mod test_case;

@@ -2,15 +2,17 @@
 //! waits for sockets is in `server`.
 
 use super::cache::{Cache, Question};
+use super::entrance;
 use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
 use super::prepared::Prepared;
 use super::reply::{Answer, Content, Reply};
 use super::request::Request;
-use super::route::{Gives, Handler, Made, Makings, Route, Scope};
+use super::route::{Gives, Handler, Made, Makings, Route, Scope, Tier};
 use super::router::{Found, Router};
 use super::site::Site;
+use super::visit::Arrival;
 use crate::app::App;
 use crate::domain::json;
 use crate::domain::query::{Query, decode_segment};
@@ -75,6 +77,7 @@ pub struct Ticket {
     pub done: Option<Reply>,
     id: Option<String>,
     query: String,
+    arrival: Option<Arrival>,
     once: Option<String>,
 }
 
@@ -139,6 +142,9 @@ impl House {
                         let header = head.headers.get("idempotency-key");
                         ticket.once = header.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
                     }
+                    if route.tier == Tier::Workspace {
+                        ticket.arrival = Some(Arrival::of(&self.app, head));
+                    }
                     if route.tier.checks_query() {
                         ticket.query = head.uri.query().unwrap_or_default().to_owned();
                     }
@@ -192,6 +198,10 @@ impl House {
         let Some((row, route)) = ticket.row.and_then(|row| Some((row, *self.routes.get(row)?))) else {
             return Err(Error::NotFound("route"));
         };
+        if let Some(arrival) = ticket.arrival.take() {
+            let id = ticket.id.take().unwrap_or_default();
+            return entrance::answer(&self.app, self.site, route, id, &arrival, body);
+        }
         let prepared = self.prepared(row, route)?;
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
             return Ok(Reply::prepared(Arc::clone(payload)));
@@ -266,6 +276,9 @@ impl House {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }
             Handler::Later(_) => Err(Error::NotYet),
+            Handler::Signed(..) | Handler::Guest(_) => {
+                Err(Error::Internal("a page of the workspace is answered at its entrance".into()))
+            }
             Handler::Whole(_) | Handler::AtStart(_) => {
                 Err(Error::Internal("a fixed payload was not prepared".into()))
             }
@@ -314,6 +327,7 @@ impl Ticket {
             done: None,
             id: None,
             query: String::new(),
+            arrival: None,
             once: None,
         }
     }
@@ -346,6 +360,8 @@ fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Er
         | Handler::Beside(_)
         | Handler::Platform(_)
         | Handler::Open(_)
+        | Handler::Signed(..)
+        | Handler::Guest(_)
         | Handler::Later(_) => return Ok(None),
     };
     Ok(Some(Arc::new(prepared)))

@@ -8,6 +8,7 @@ use super::dispatch::{House, Ticket};
 use super::finish;
 use super::peer::Peer;
 use super::reply::Reply;
+use super::route::Route;
 use super::stream::Impatient;
 use crate::error::Error;
 use bytes::Bytes;
@@ -152,7 +153,7 @@ async fn exchange(house: Arc<House>, head: Parts, body: Incoming) -> Response<Fu
         store_window(&house, &ticket).await;
     }
     let route = house.route(&ticket);
-    let wants_body = ticket.is_open() && route.is_some_and(|route| route.takes.is_some());
+    let wants_body = ticket.is_open() && route.is_some_and(Route::wants_body);
     let reply = match wants_body {
         true => match read(&head, body, house.app.config.patience.body).await {
             Ok(body) => answer(&house, &mut ticket, body, true).await,

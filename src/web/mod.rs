@@ -4,11 +4,18 @@
 //! names no outside address. What it may touch is said by its row's handler.
 
 pub mod asset;
+pub mod confirm;
+pub mod dashboard;
 pub mod docs;
 mod docs_route;
 pub mod error;
+pub mod frame;
 mod markup;
-pub mod start;
+pub mod part;
+pub mod programme;
+pub mod sign_in;
+pub mod time;
+pub mod words;
 
 use crate::error::Error;
 use askama::Template;
