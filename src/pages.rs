@@ -2,6 +2,8 @@
 //!
 //! They are no part of the API: not counted in `/api/stats`, not in the OpenAPI document.
 
+use crate::domain::bulk::BULK_MOVE;
+use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
 use crate::domain::user::Act::{ChangeData, Look};
@@ -9,7 +11,7 @@ use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web::{self, programme, sign_in};
+use crate::web::{self, finding, finding_form, finding_many, programme, sign_in};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
@@ -41,6 +43,30 @@ pub static PAGES: &[Route] = &[
         .says("Asks whether to delete it."),
     deed("/programmes/{programme}/delete", ChangeData, programme::delete).says("Deletes a programme."),
     deed("/programmes/{programme}/notes", ChangeData, programme::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Findings.
+    view("/findings", Look, finding::list).asks(finding::PARAMS).says("The findings."),
+    view("/findings/export.csv", Look, finding_many::export)
+        .asks(finding::PARAMS)
+        .says("The filtered findings as a spreadsheet."),
+    view("/findings/new", ChangeData, finding_form::new)
+        .asks(finding_form::NEW_PARAMS)
+        .says("A new finding."),
+    deed("/findings", ChangeData, finding_form::create).takes(&NEW_FINDING).says("Files a finding."),
+    deed("/findings/move", ChangeData, finding_many::plan)
+        .takes(&BULK_MOVE)
+        .says("Says what of many findings can move."),
+    deed("/findings/move/confirm", ChangeData, finding_many::carry_out)
+        .takes(&BULK_MOVE)
+        .says("Moves many findings."),
+    view("/findings/{finding}", Look, finding::show).says("One finding."),
+    view("/findings/{finding}/edit", ChangeData, finding_form::edit).says("The form of a finding."),
+    deed("/findings/{finding}", ChangeData, finding_form::change)
+        .takes(&FINDING_PATCH)
+        .says("Changes a finding."),
+    deed("/findings/{finding}/status", ChangeData, finding::move_on)
+        .takes(&FINDING_PATCH)
+        .says("Moves a finding."),
+    deed("/findings/{finding}/notes", ChangeData, finding::note).takes(&NEW_NOTE).says("Adds a note."),
 ];
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ pub mod search;
 pub mod sent;
 pub mod session;
 pub mod shown;
+pub mod spreadsheet;
 pub mod test_case;
 pub mod throttle;
 pub mod timeline;

@@ -4,11 +4,15 @@
 //! names no outside address. What it may touch is said by its row's handler.
 
 pub mod asset;
+pub mod choose;
 pub mod confirm;
 pub mod dashboard;
 pub mod docs;
 mod docs_route;
 pub mod error;
+pub mod finding;
+pub mod finding_form;
+pub mod finding_many;
 pub mod frame;
 mod markup;
 pub mod part;

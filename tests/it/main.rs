@@ -41,3 +41,4 @@ mod upgrade;
 mod v2;
 mod webhook;
 mod workspace_door;
+mod workspace_work;

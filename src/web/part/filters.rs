@@ -8,6 +8,8 @@ struct Filter {
     name: &'static str,
     label: String,
     value: String,
+    /// What the list says when nothing is chosen.
+    any: &'static str,
     /// Value, text, chosen; none for free text.
     options: Option<Vec<(String, String, bool)>>,
 }
@@ -69,7 +71,9 @@ impl Filters {
                 let href = query.link(path, &[(param.name, ""), ("offset", "")]);
                 filters.chips.push(Chip { text, href });
             }
-            filters.fields.push(Filter { name: param.name, label, value, options });
+            let own_any = words.find(&format!("{noun}.any.{}", param.name));
+            let any = own_any.unwrap_or_else(|| words.t("filter.any"));
+            filters.fields.push(Filter { name: param.name, label, value, any, options });
         }
         filters
     }

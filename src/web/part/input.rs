@@ -47,6 +47,14 @@ pub struct Input {
     complete: &'static str,
 }
 
+impl Input {
+    /// The same field where it has to be filled in, though its row can do without.
+    pub fn must(mut self) -> Input {
+        self.optional = false;
+        self
+    }
+}
+
 /// The fields of one form, with what they hold and what is wrong with it.
 pub struct Inputs<'a> {
     words: Words,
