@@ -6,12 +6,13 @@ use crate::domain::bulk::BULK_MOVE;
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
+use crate::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::user::Act::{ChangeData, Look};
 use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web::{self, finding, finding_form, finding_many, programme, sign_in};
+use crate::web::{self, finding, finding_form, finding_many, programme, sign_in, test_case};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
@@ -67,6 +68,22 @@ pub static PAGES: &[Route] = &[
         .takes(&FINDING_PATCH)
         .says("Moves a finding."),
     deed("/findings/{finding}/notes", ChangeData, finding::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Test cases.
+    view("/test-cases", Look, test_case::list).asks(test_case::PARAMS).says("The test cases."),
+    view("/test-cases/new", ChangeData, test_case::new).asks(test_case::NEW_PARAMS).says("A new test case."),
+    deed("/test-cases", ChangeData, test_case::create).takes(&NEW_TEST_CASE).says("Plans a test case."),
+    view("/test-cases/{test_case}", Look, test_case::show).says("One test case."),
+    view("/test-cases/{test_case}/edit", ChangeData, test_case::edit).says("The form of a test case."),
+    deed("/test-cases/{test_case}", ChangeData, test_case::change)
+        .takes(&TEST_CASE_PATCH)
+        .says("Changes a test case."),
+    deed("/test-cases/{test_case}/status", ChangeData, test_case::move_on)
+        .takes(&TEST_CASE_PATCH)
+        .says("Moves a test case."),
+    view("/test-cases/{test_case}/delete", ChangeData, test_case::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/test-cases/{test_case}/delete", ChangeData, test_case::delete).says("Deletes a test case."),
+    deed("/test-cases/{test_case}/notes", ChangeData, test_case::note).takes(&NEW_NOTE).says("Adds a note."),
 ];
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod markup;
 pub mod part;
 pub mod programme;
 pub mod sign_in;
+pub mod test_case;
 pub mod time;
 pub mod words;
 

@@ -13,6 +13,7 @@ static FILES: &[&str] = &[
     include_str!("../../data/words/people.tsv"),
     include_str!("../../data/words/programme.tsv"),
     include_str!("../../data/words/settings.tsv"),
+    include_str!("../../data/words/test_case.tsv"),
 ];
 
 static CATALOGUE: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {

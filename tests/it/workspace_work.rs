@@ -176,7 +176,11 @@ fn a_test_case_is_planned_run_and_leads_to_a_finding() {
     anna.does(&format!("{path}/status"), &[("status", "in_progress")]);
     let outcome = [("status", "failed"), ("result_summary", HOSTILE)];
     let (_, page) = anna.does(&format!("{path}/status"), &outcome);
-    assert!(page.contains("Test again") && page.contains("What came out") && page.contains("15 Nov 2026, 08:00 UTC"));
+    assert!(
+        page.contains("Test again")
+            && page.contains("What came out")
+            && page.contains("15 Nov 2026, 08:00 UTC")
+    );
     anna.does(&format!("{path}/notes"), &[("body", HOSTILE)]);
     let id = id_of(&path);
     let new = anna.read(&format!("/findings/new?programme_id={programme}&test_case_id={id}"));
@@ -196,7 +200,11 @@ fn a_test_case_is_planned_run_and_leads_to_a_finding() {
     }
     let address = format!("/test-cases?programme_id={programme}&type=penetration_test&sort=due&search=");
     let page = anna.read(&address);
-    assert!(page.contains("1 test case matches") && page.contains("sort=-due") && page.contains("Kind of test: Penetration test"));
+    assert!(
+        page.contains("1 test case matches")
+            && page.contains("sort=-due")
+            && page.contains("Kind of test: Penetration test")
+    );
     assert!(anna.read("/test-cases?status=planned").contains("No test case matches"));
     let (other, _) = anna.does("/test-cases", &[fields[1], fields[2], ("title", "Never begun")]);
     anna.does(&format!("{other}/delete"), &[]);
