@@ -4,6 +4,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::actor::Actor;
+use crate::domain::alert::Alert;
 use crate::domain::timeline::Synced;
 use crate::egress::Egress;
 use crate::error::Error;
@@ -92,6 +93,18 @@ impl App {
             Some(report) => self.store.keep_own_scan(report).map(|_| ()),
             None => Ok(()),
         }
+    }
+
+    /// The alert of a service that is not well.
+    pub fn health_alerts(&self) -> Vec<Alert> {
+        let checks = [
+            ("database_read", "down", self.store.probe_reader().is_ok()),
+            ("accepting", "down", !self.stopping.load(Ordering::SeqCst)),
+            ("database_write", "degraded", self.store.is_writer_alive()),
+        ];
+        let failing: Vec<&str> = checks.iter().filter(|(.., good)| !good).map(|(name, ..)| *name).collect();
+        let status = checks.iter().find(|(.., good)| !good).map(|(_, status, _)| *status);
+        status.map(|status| Alert::of_health(status, &failing, self.clock.now_ms())).into_iter().collect()
     }
 
     /// Stores what is only in memory: rate counts, the uses of keys, and refusals for the audit log.

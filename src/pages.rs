@@ -3,6 +3,7 @@
 //! They are no part of the API: not counted in `/api/stats`, not in the OpenAPI document.
 
 use crate::domain::bulk::BULK_MOVE;
+use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
@@ -12,7 +13,7 @@ use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web::{self, finding, finding_form, finding_many, programme, sign_in, test_case};
+use crate::web::{self, cra, cra_form, finding, finding_form, finding_many, programme, sign_in, test_case};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
@@ -84,6 +85,24 @@ pub static PAGES: &[Route] = &[
         .says("Asks whether to delete it."),
     deed("/test-cases/{test_case}/delete", ChangeData, test_case::delete).says("Deletes a test case."),
     deed("/test-cases/{test_case}/notes", ChangeData, test_case::note).takes(&NEW_NOTE).says("Adds a note."),
+    // CRA reports.
+    view("/cra-reports", Look, cra::list).asks(cra::PARAMS).says("The CRA reports."),
+    view("/cra-reports/new", ChangeData, cra_form::new).says("A new CRA report."),
+    deed("/cra-reports", ChangeData, cra_form::create).takes(&NEW_CRA_REPORT).says("Begins a CRA report."),
+    view("/cra-reports/{report}", Look, cra::show).says("One CRA report with its clocks and texts."),
+    view("/cra-reports/{report}/edit", ChangeData, cra_form::edit).says("The form of a CRA report."),
+    deed("/cra-reports/{report}", ChangeData, cra_form::change)
+        .takes(&CRA_REPORT_PATCH)
+        .says("Changes a CRA report."),
+    deed("/cra-reports/{report}/submissions", ChangeData, cra::submit)
+        .takes(&SUBMISSION)
+        .says("Records what was sent to an authority and what came back."),
+    deed("/cra-reports/{report}/status", ChangeData, cra::move_on)
+        .takes(&CRA_REPORT_PATCH)
+        .says("Moves a CRA report."),
+    view("/cra-reports/{report}/delete", ChangeData, cra::ask_delete).says("Asks whether to delete it."),
+    deed("/cra-reports/{report}/delete", ChangeData, cra::delete).says("Deletes a draft."),
+    deed("/cra-reports/{report}/notes", ChangeData, cra::note).takes(&NEW_NOTE).says("Adds a note."),
 ];
 
 #[cfg(test)]

@@ -6,6 +6,9 @@
 pub mod asset;
 pub mod choose;
 pub mod confirm;
+pub mod cra;
+pub mod cra_form;
+mod cra_text;
 pub mod dashboard;
 pub mod docs;
 mod docs_route;
@@ -16,6 +19,7 @@ pub mod finding_many;
 pub mod frame;
 mod markup;
 pub mod part;
+pub mod picture;
 pub mod programme;
 pub mod sign_in;
 pub mod test_case;

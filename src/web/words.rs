@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 /// One file for each part of the workspace.
 static FILES: &[&str] = &[
+    include_str!("../../data/words/cra.tsv"),
+    include_str!("../../data/words/dashboard.tsv"),
     include_str!("../../data/words/finding.tsv"),
     include_str!("../../data/words/frame.tsv"),
     include_str!("../../data/words/people.tsv"),

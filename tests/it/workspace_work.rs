@@ -213,3 +213,167 @@ fn a_test_case_is_planned_run_and_leads_to_a_finding() {
     assert!(!vera.read(&path).contains("Test again") && vera.read("/test-cases").contains("&#60;img"));
     vera.post(&format!("{path}/status"), &[("status", "in_progress")]).expect(403);
 }
+
+/// The data of our tenant, without a page in between.
+fn ours(house: &House) -> holdfast::store::Tenant<'_> {
+    let store = &house.service().house.app.store;
+    store.tenant(&store.tenant_id("ours").unwrap())
+}
+
+fn report(house: &House, title: &str, aware: &str) -> String {
+    let body = serde_json::json!({
+        "kind": "exploited_vulnerability", "title": title, "product_name": HOSTILE, "became_aware_at": aware,
+    });
+    let values = holdfast::domain::cra_form::NEW_CRA_REPORT.check(body.as_object().unwrap()).unwrap();
+    ours(house).create_cra_report(values).unwrap().id
+}
+
+/// Two providers; the first has three of four arrangements.
+fn register(house: &House) {
+    use holdfast::domain::{arrangement::NEW_ARRANGEMENT, provider::NEW_PROVIDER};
+    for (name, services) in [(HOSTILE, 3), ("Kleinwerk", 1)] {
+        let body = serde_json::json!({ "name": name, "sector": "Cloud" });
+        let values = NEW_PROVIDER.check(body.as_object().unwrap()).unwrap();
+        let provider = ours(house).create_provider(values).unwrap();
+        for number in 0..services {
+            let body = serde_json::json!({
+                "service": format!("Service {number}"), "provider_id": provider.id, "criticality": "critical",
+                "region": "Rhine-Main",
+            });
+            let values = NEW_ARRANGEMENT.check(body.as_object().unwrap()).unwrap();
+            ours(house).create_arrangement(values).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_dashboard_says_in_text_what_its_pictures_show() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Viewer);
+    let page = anna.read("/");
+    for empty in ["0 CRA clocks run.", "Nothing needs your attention.", "No analysis has been made yet."] {
+        assert!(page.contains(empty), "{empty}: {page}");
+    }
+    let editor = Person::new(&house, "Ed", Role::Editor);
+    let old = [("title", HOSTILE), ("severity", "critical"), ("detected_on", "2026-07-01")];
+    editor.does("/findings", &old);
+    file(&editor, "Fresh", "low");
+    let id = report(&house, HOSTILE, "2026-11-14T10:00:00Z");
+    report(&house, "Much time", "2026-11-15T07:00:00Z");
+    register(&house);
+    ours(&house).analyse(holdfast::domain::risk::Basis::Count).unwrap();
+    let page = anna.read("/");
+    is_harmless(&page, "/");
+    // 22 of 24 hours are used.
+    for said in
+        ["2 CRA clocks run.", "1 finding is overdue.", "2 h 0 min", "Early warning", "clock-hot", "92 %"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(page.find("2 h 0 min").unwrap() < page.find("23 h 0 min").unwrap(), "the nearest first");
+    for said in [
+        "Critical: 0 up to 30 days old, 0 from 31 to 90, 1 from 91 to 180, 0 older.",
+        "href=\"/findings?severity=critical&#38;overdue=true\"",
+        "2 open findings",
+        "DORA",
+        "implemented,",
+        "64 risks",
+        "75.0 %",
+        "45.0 points over the limit of 30 %",
+        "High breach",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(page.contains(&format!("/cra-reports/{id}")) || !page.contains("href=\"/cra-reports\""));
+    assert!(page.len() < 150 * 1024 && page.contains("role=\"img\""));
+}
+
+#[test]
+fn a_cra_report_runs_stage_by_stage_with_its_texts_and_references() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    let fields = [
+        ("kind", "exploited_vulnerability"),
+        ("title", HOSTILE),
+        ("product_name", HOSTILE),
+        ("product_version", "2.0"),
+        ("became_aware_at", "2026-11-15T02:00"),
+        ("corrective_measure_at", ""),
+        ("cve_id", "CVE-2026-12345"),
+        ("severity", "high"),
+        ("cvss_score", "7,6"),
+        ("member_states", "AT, DE"),
+        ("summary", HOSTILE),
+    ];
+    let (path, page) = anna.does("/cra-reports", &fields);
+    // 6 of 24 hours are used.
+    for said in ["The report is begun.", "18 h 0 min", "25 %", "16 Nov 2026, 02:00 UTC", "Record as sent"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    for said in [
+        "Early warning under Article 14(2)(a)",
+        "CVE: CVE-2026-12345",
+        "High, CVSS 7.6",
+        "AT, DE",
+        "Final report under Article 14(2)(c)",
+        "[still open]",
+        "when a corrective or mitigating measure is available",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    is_harmless(&page, &path);
+    let submissions = format!("{path}/submissions");
+    let page =
+        text_of(&anna.post(&submissions, &[("stage", "early_warning"), ("reference", "Typed")]).expect(422));
+    assert!(page.contains("Typed") && page.contains("18 h 0 min"), "{page}");
+    // No stage is skipped.
+    let late = [("stage", "final_report"), ("submitted_at", "2026-11-15T08:00")];
+    anna.post(&submissions, &late).expect(422);
+    let sent = [
+        ("stage", "early_warning"),
+        ("submitted_at", "2026-11-15T07:30"),
+        ("reference", "SRP-2026-004417"),
+        ("authority", HOSTILE),
+    ];
+    let (_, page) = anna.does(&submissions, &sent);
+    assert!(page.contains("SRP-2026-004417") && page.contains("15 Nov 2026, 07:30 UTC"), "{page}");
+    assert!(page.contains("Notification under Article 14(2)(b)") && page.contains("2 d 18 h"), "{page}");
+    // A reference that comes later is recorded, and the status stays.
+    let again = [sent[0], sent[1], ("reference", "SRP-LATER"), ("authority", "")];
+    let (_, page) = anna.does(&submissions, &again);
+    assert!(page.contains("SRP-LATER") && !page.contains("Close the report"), "{page}");
+    anna.post(&format!("{path}/delete"), &[]).expect(422);
+    anna.does(&path, &[("corrective_measure_at", "2026-11-15T06:00")]);
+    for stage in ["notification", "final_report"] {
+        anna.does(&submissions, &[("stage", stage), ("submitted_at", "2026-11-15T08:00")]);
+    }
+    let (_, page) = anna.does(&format!("{path}/status"), &[("status", "closed")]);
+    assert!(!page.contains("Withdraw the report") && page.contains("moved it"), "{page}");
+    anna.post(&format!("{path}/status"), &[("status", "withdrawn")]).expect(422);
+    anna.does(&format!("{path}/notes"), &[("body", HOSTILE)]);
+    for page in ["/cra-reports".to_owned(), path.clone(), format!("{path}/edit"), format!("{path}/delete")] {
+        is_harmless(&anna.read(&page), &page);
+    }
+    let page = anna.read("/cra-reports?status=closed&sort=title");
+    assert!(
+        page.contains("1 report matches") && page.contains("sort=-title") && page.contains("Status: Closed")
+    );
+    assert!(anna.read("/cra-reports?status=draft").contains("No report matches"));
+    let bad = [("kind", "severe_incident"), ("title", "Typed"), ("cve_id", "nonsense")];
+    let page = text_of(&anna.post("/cra-reports", &bad).expect(422));
+    assert!(
+        page.contains("href=\"#cve_id\"")
+            && page.contains("href=\"#product_name\"")
+            && page.contains("Typed")
+    );
+    let draft = report(&house, "Draft", "2026-11-13T08:00:00Z");
+    let vera = Person::new(&house, "Vera", Role::Viewer);
+    let page = vera.read(&format!("/cra-reports/{draft}"));
+    assert!(
+        page.contains("1 d 0 h late") && !page.contains("Record as sent") && !page.contains("Add note"),
+        "{page}"
+    );
+    vera.post(&format!("/cra-reports/{draft}/status"), &[("status", "withdrawn")]).expect(403);
+    anna.does(&format!("/cra-reports/{draft}/delete"), &[]);
+    anna.get(&format!("/cra-reports/{draft}")).expect(404);
+}

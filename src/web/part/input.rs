@@ -34,6 +34,7 @@ enum Look {
 #[template(path = "part/input.html")]
 pub struct Input {
     words: Words,
+    id: String,
     name: String,
     label: String,
     hint: Option<&'static str>,
@@ -48,6 +49,12 @@ pub struct Input {
 }
 
 impl Input {
+    /// The same field under an id of its own, where a page has it more than once.
+    pub fn named(mut self, id: &str) -> Input {
+        self.id = id.to_owned();
+        self
+    }
+
     /// The same field where it has to be filled in, though its row can do without.
     pub fn must(mut self) -> Input {
         self.optional = false;
@@ -164,6 +171,7 @@ impl<'a> Inputs<'a> {
         };
         Input {
             words: self.words,
+            id: name.to_owned(),
             name: name.to_owned(),
             label: self.words.field(self.noun, name),
             hint: self.words.hint(self.noun, name),
