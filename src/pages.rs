@@ -2,18 +2,24 @@
 //!
 //! They are no part of the API: not counted in `/api/stats`, not in the OpenAPI document.
 
+use crate::domain::arrangement::{ARRANGEMENT_PATCH, NEW_ARRANGEMENT, SUPPOSED_ARRANGEMENT};
 use crate::domain::bulk::BULK_MOVE;
 use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
+use crate::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
+use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
 use crate::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::user::Act::{ChangeData, Look};
 use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web::{self, cra, cra_form, finding, finding_form, finding_many, programme, sign_in, test_case};
+use crate::web::{
+    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, programme,
+    provider, sign_in, test_case,
+};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
@@ -103,6 +109,43 @@ pub static PAGES: &[Route] = &[
     view("/cra-reports/{report}/delete", ChangeData, cra::ask_delete).says("Asks whether to delete it."),
     deed("/cra-reports/{report}/delete", ChangeData, cra::delete).says("Deletes a draft."),
     deed("/cra-reports/{report}/notes", ChangeData, cra::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Providers, arrangements, concentration.
+    view("/providers", Look, provider::list).asks(provider::PARAMS).says("The providers."),
+    view("/providers/new", ChangeData, provider::new).says("A new provider."),
+    deed("/providers", ChangeData, provider::create).takes(&NEW_PROVIDER).says("Enters a provider."),
+    view("/providers/{provider}", Look, provider::show).says("One provider with its arrangements."),
+    view("/providers/{provider}/edit", ChangeData, provider::edit).says("The form of a provider."),
+    deed("/providers/{provider}", ChangeData, provider::change)
+        .takes(&PROVIDER_PATCH)
+        .says("Changes a provider."),
+    view("/providers/{provider}/delete", ChangeData, provider::ask_delete).says("Asks whether to delete it."),
+    deed("/providers/{provider}/delete", ChangeData, provider::delete).says("Deletes a provider."),
+    view("/arrangements", Look, arrangement::list).asks(arrangement::PARAMS).says("The arrangements."),
+    view("/arrangements/new", ChangeData, arrangement::new)
+        .asks(arrangement::NEW_PARAMS)
+        .says("A new arrangement."),
+    deed("/arrangements", ChangeData, arrangement::create)
+        .takes(&NEW_ARRANGEMENT)
+        .says("Enters an arrangement."),
+    view("/arrangements/{arrangement}", Look, arrangement::show).says("One arrangement."),
+    view("/arrangements/{arrangement}/edit", ChangeData, arrangement::edit)
+        .says("The form of an arrangement."),
+    deed("/arrangements/{arrangement}", ChangeData, arrangement::change)
+        .takes(&ARRANGEMENT_PATCH)
+        .says("Changes an arrangement."),
+    view("/arrangements/{arrangement}/delete", ChangeData, arrangement::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/arrangements/{arrangement}/delete", ChangeData, arrangement::delete)
+        .says("Deletes an arrangement."),
+    view("/concentration", Look, concentration::page).says("The latest analysis and its breaches."),
+    deed("/concentration", ChangeData, concentration::analyse).takes(&ANALYZE).says("Analyses the register."),
+    deed("/concentration/what-if", Look, concentration::what_if)
+        .takes(&SUPPOSED_ARRANGEMENT)
+        .says("Says how it would be with one more arrangement."),
+    view("/thresholds", ChangeData, concentration::limits).says("The limits of concentration."),
+    deed("/thresholds", ChangeData, concentration::change_limits)
+        .takes(&THRESHOLD_PATCH)
+        .says("Changes the limits."),
 ];
 
 #[cfg(test)]

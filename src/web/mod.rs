@@ -3,8 +3,10 @@
 //! Text is escaped by the template engine; a page holds no inline script or style and
 //! names no outside address. What it may touch is said by its row's handler.
 
+pub mod arrangement;
 pub mod asset;
 pub mod choose;
+pub mod concentration;
 pub mod confirm;
 pub mod cra;
 pub mod cra_form;
@@ -20,7 +22,9 @@ pub mod frame;
 mod markup;
 pub mod part;
 pub mod picture;
+mod plain;
 pub mod programme;
+pub mod provider;
 pub mod sign_in;
 pub mod test_case;
 pub mod time;

@@ -14,6 +14,7 @@ static FILES: &[&str] = &[
     include_str!("../../data/words/frame.tsv"),
     include_str!("../../data/words/people.tsv"),
     include_str!("../../data/words/programme.tsv"),
+    include_str!("../../data/words/register.tsv"),
     include_str!("../../data/words/settings.tsv"),
     include_str!("../../data/words/test_case.tsv"),
 ];

@@ -377,3 +377,77 @@ fn a_cra_report_runs_stage_by_stage_with_its_texts_and_references() {
     anna.does(&format!("/cra-reports/{draft}/delete"), &[]);
     anna.get(&format!("/cra-reports/{draft}")).expect(404);
 }
+
+#[test]
+fn the_register_is_kept_and_its_concentration_is_told() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    let page = anna.read("/concentration");
+    assert!(page.contains("No analysis has been made yet.") && page.contains("No share is over its limit."));
+    let fields = [("name", HOSTILE), ("sector", HOSTILE), ("country", "DE"), ("parent", ""), ("lei", "")];
+    let (provider, page) = anna.does("/providers", &fields);
+    assert!(page.contains("The provider is saved."), "{page}");
+    let id = id_of(&provider);
+    let fields = [
+        ("provider_id", id.as_str()),
+        ("service", HOSTILE),
+        ("criticality", "critical"),
+        ("function", HOSTILE),
+        ("region", "Rhine-Main"),
+        ("annual_cost_eur", "48000"),
+        ("exit_plan", "0"),
+    ];
+    let new = anna.read(&format!("/arrangements/new?provider_id={id}"));
+    assert!(new.contains(&format!("value=\"{id}\" selected")), "{new}");
+    let (arrangement, page) = anna.does("/arrangements", &fields);
+    assert!(page.contains("48,000 €") && page.contains(&format!("href=\"{provider}\"")), "{page}");
+    assert!(anna.read(&provider).contains(&format!("href=\"{arrangement}\"")));
+    let (_, page) = anna.does(&arrangement, &[("annual_cost_eur", "50000"), ("exit_plan", "1")]);
+    assert!(page.contains("50,000 €"), "{page}");
+    let page = text_of(&anna.post("/arrangements", &[("service", "Typed")]).expect(422));
+    assert!(page.contains("Typed") && page.contains("href=\"#provider_id\""), "{page}");
+    let page = text_of(&anna.post("/providers", &[("name", "Typed"), ("country", "Germany")]).expect(422));
+    assert!(page.contains("value=\"Typed\"") && page.contains("href=\"#country\""), "{page}");
+    anna.post(&format!("{provider}/delete"), &[]).expect(422);
+    let (_, page) = anna.does("/concentration", &[("basis", "count")]);
+    assert!(page.contains("100.0 %") && page.contains("70.0 points over the limit of 30 %"), "{page}");
+    assert!(page.contains("Breaches") && page.contains("Rhine-Main"), "{page}");
+    is_harmless(&page, "/concentration");
+    // Limits count at once, for the breaches of an analysis that is there.
+    let wide = [
+        ("provider_concentration_pct", "100"),
+        ("sector_concentration_pct", "100"),
+        ("regional_concentration_pct", "100"),
+        ("technology_concentration_pct", "100"),
+        ("enabled", "1"),
+    ];
+    let (_, page) = anna.does("/thresholds", &wide);
+    assert!(page.contains("No share is over its limit."), "{page}");
+    let page = text_of(&anna.post("/thresholds", &[("sector_concentration_pct", "101")]).expect(422));
+    assert!(page.contains("href=\"#sector_concentration_pct\"") && page.contains("value=\"101\""), "{page}");
+    // Before a contract is signed: nothing is stored.
+    let more = [("provider", "Newcomer"), ("service", "Typed service"), ("criticality", "critical")];
+    let page = text_of(&anna.post("/concentration/what-if", &more).expect(200));
+    assert!(page.contains("What would be") && page.contains("Newcomer") && page.contains("50.0 %"), "{page}");
+    assert!(page.contains("Typed service") && !anna.read("/arrangements").contains("Typed service"));
+    anna.post("/concentration/what-if", &[("service", "Typed")]).expect(422);
+    for page in ["/providers", "/arrangements", &provider, &arrangement] {
+        is_harmless(&anna.read(page), page);
+    }
+    for page in [format!("{provider}/edit"), format!("{arrangement}/edit"), format!("{arrangement}/delete")] {
+        is_harmless(&anna.read(&page), &page);
+    }
+    let page = anna.read(&format!("/arrangements?provider_id={id}&criticality=critical&sort=cost"));
+    assert!(page.contains("1 arrangement matches") && page.contains("sort=-cost"), "{page}");
+    assert!(anna.read("/arrangements?criticality=standard").contains("No arrangement matches"));
+    assert!(anna.read("/providers?search=nothing+there&sort=name").contains("No provider matches"));
+    let vera = Person::new(&house, "Vera", Role::Viewer);
+    let page = vera.read("/concentration");
+    assert!(!page.contains("Run a new analysis") && page.contains("100.0 %"));
+    vera.post("/concentration", &[("basis", "count")]).expect(403);
+    vera.post(&arrangement, &[("service", "Mine")]).expect(403);
+    assert!(!vera.read(&provider).contains("/edit") && !vera.read(&arrangement).contains("/edit"));
+    anna.does(&format!("{arrangement}/delete"), &[]);
+    anna.does(&format!("{provider}/delete"), &[]);
+    anna.get(&provider).expect(404);
+}
