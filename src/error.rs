@@ -15,6 +15,8 @@ pub enum Error {
     NoKey,
     /// A valid key that lacks the permission.
     NotAllowed(Permission),
+    /// Somebody at the workspace who may not do this, or a form that did not come from it; and why.
+    Denied(&'static str),
     /// The named kind of thing does not exist for this caller.
     NotFound(&'static str),
     /// The request does not fit; every fault is named.
@@ -54,6 +56,7 @@ impl fmt::Display for Error {
         match self {
             Error::NoKey => write!(out, "a valid API key is needed"),
             Error::NotAllowed(permission) => write!(out, "permission `{permission}` is needed"),
+            Error::Denied(why) => write!(out, "{why}"),
             Error::NotFound(what) => write!(out, "{what} not found"),
             Error::Invalid(faults) => write!(out, "{faults}"),
             Error::TooLarge { limit_bytes } => write!(out, "body over {limit_bytes} bytes"),

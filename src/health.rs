@@ -2,6 +2,7 @@
 //! for long, and nothing tells of a path, a tenant or a person.
 
 use crate::app::App;
+use crate::domain::alert::Alert;
 use crate::domain::upkeep::{Status, Verdict};
 use serde_json::{Map, Value};
 use std::sync::atomic::Ordering;
@@ -67,6 +68,18 @@ pub fn look(app: &App) -> Report {
         checks.push(Check { name, verdict, value, limit, duration_us });
     }
     Report { status, checks }
+}
+
+/// The alert of a service that is not well.
+pub fn alerts(app: &App) -> Vec<Alert> {
+    let report = look(app);
+    let status = match report.status {
+        Status::Ok => None,
+        Status::Degraded | Status::Down => Some(report.status.name()),
+    };
+    let failed = report.checks.iter().filter(|check| check.verdict == Verdict::Failed);
+    let failing: Vec<&str> = failed.map(|check| check.name).collect();
+    status.map(|status| Alert::of_health(status, &failing, app.clock.now_ms())).into_iter().collect()
 }
 
 impl Report {

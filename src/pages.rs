@@ -2,19 +2,150 @@
 //!
 //! They are no part of the API: not counted in `/api/stats`, not in the OpenAPI document.
 
+use crate::domain::arrangement::{ARRANGEMENT_PATCH, NEW_ARRANGEMENT, SUPPOSED_ARRANGEMENT};
+use crate::domain::bulk::BULK_MOVE;
+use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
+use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
+use crate::domain::history::NEW_NOTE;
+use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
+use crate::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
+use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
+use crate::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
+use crate::domain::user::Act::{ChangeData, Look};
 use crate::http::route::Handler::{AtStart, Open};
-use crate::http::route::{Route, asset, page};
+use crate::http::route::Verb::{Get, Post};
+use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
-use crate::web;
+use crate::web::{
+    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, programme,
+    provider, sign_in, test_case,
+};
 
 /// What the service shows to people.
 pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
 
 /// Every page.
 pub static PAGES: &[Route] = &[
-    page("/", AtStart(web::start::page)).says("What this is, and where to go."),
     page("/docs", AtStart(web::docs::page)).says("The API documentation."),
     asset("/assets/{name}", Open(web::asset::show)).says("Stylesheet, script and pictures of the pages."),
+    // Coming and going.
+    door(Get, "/sign-in", sign_in::page).asks(sign_in::PARAMS).says("Signing in."),
+    door(Post, "/sign-in", sign_in::sign_in).asks(sign_in::PARAMS).takes(&sign_in::SIGN_IN).says("Signs in."),
+    door(Get, "/invitation/{token}", sign_in::invitation).says("The first password, by a one-time link."),
+    door(Post, "/invitation/{token}", sign_in::accept).takes(&sign_in::FIRST_PASSWORD).says("Sets it."),
+    deed("/sign-out", Look, sign_in::sign_out).says("Signs out."),
+    view("/", Look, web::dashboard::page).says("The dashboard."),
+    // Programmes.
+    view("/programmes", Look, programme::list).asks(programme::PARAMS).says("The programmes."),
+    view("/programmes/new", ChangeData, programme::new).says("A new programme."),
+    deed("/programmes", ChangeData, programme::create).takes(&NEW_PROGRAMME).says("Makes a programme."),
+    view("/programmes/{programme}", Look, programme::show).says("One programme."),
+    view("/programmes/{programme}/edit", ChangeData, programme::edit).says("The form of a programme."),
+    deed("/programmes/{programme}", ChangeData, programme::change)
+        .takes(&PROGRAMME_PATCH)
+        .says("Changes a programme."),
+    deed("/programmes/{programme}/status", ChangeData, programme::move_on)
+        .takes(&PROGRAMME_PATCH)
+        .says("Moves a programme."),
+    view("/programmes/{programme}/delete", ChangeData, programme::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/programmes/{programme}/delete", ChangeData, programme::delete).says("Deletes a programme."),
+    deed("/programmes/{programme}/notes", ChangeData, programme::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Findings.
+    view("/findings", Look, finding::list).asks(finding::PARAMS).says("The findings."),
+    view("/findings/export.csv", Look, finding_many::export)
+        .asks(finding::PARAMS)
+        .says("The filtered findings as a spreadsheet."),
+    view("/findings/new", ChangeData, finding_form::new)
+        .asks(finding_form::NEW_PARAMS)
+        .says("A new finding."),
+    deed("/findings", ChangeData, finding_form::create).takes(&NEW_FINDING).says("Files a finding."),
+    deed("/findings/move", ChangeData, finding_many::plan)
+        .takes(&BULK_MOVE)
+        .says("Says what of many findings can move."),
+    deed("/findings/move/confirm", ChangeData, finding_many::carry_out)
+        .takes(&BULK_MOVE)
+        .says("Moves many findings."),
+    view("/findings/{finding}", Look, finding::show).says("One finding."),
+    view("/findings/{finding}/edit", ChangeData, finding_form::edit).says("The form of a finding."),
+    deed("/findings/{finding}", ChangeData, finding_form::change)
+        .takes(&FINDING_PATCH)
+        .says("Changes a finding."),
+    deed("/findings/{finding}/status", ChangeData, finding::move_on)
+        .takes(&FINDING_PATCH)
+        .says("Moves a finding."),
+    deed("/findings/{finding}/notes", ChangeData, finding::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Test cases.
+    view("/test-cases", Look, test_case::list).asks(test_case::PARAMS).says("The test cases."),
+    view("/test-cases/new", ChangeData, test_case::new).asks(test_case::NEW_PARAMS).says("A new test case."),
+    deed("/test-cases", ChangeData, test_case::create).takes(&NEW_TEST_CASE).says("Plans a test case."),
+    view("/test-cases/{test_case}", Look, test_case::show).says("One test case."),
+    view("/test-cases/{test_case}/edit", ChangeData, test_case::edit).says("The form of a test case."),
+    deed("/test-cases/{test_case}", ChangeData, test_case::change)
+        .takes(&TEST_CASE_PATCH)
+        .says("Changes a test case."),
+    deed("/test-cases/{test_case}/status", ChangeData, test_case::move_on)
+        .takes(&TEST_CASE_PATCH)
+        .says("Moves a test case."),
+    view("/test-cases/{test_case}/delete", ChangeData, test_case::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/test-cases/{test_case}/delete", ChangeData, test_case::delete).says("Deletes a test case."),
+    deed("/test-cases/{test_case}/notes", ChangeData, test_case::note).takes(&NEW_NOTE).says("Adds a note."),
+    // CRA reports.
+    view("/cra-reports", Look, cra::list).asks(cra::PARAMS).says("The CRA reports."),
+    view("/cra-reports/new", ChangeData, cra_form::new).says("A new CRA report."),
+    deed("/cra-reports", ChangeData, cra_form::create).takes(&NEW_CRA_REPORT).says("Begins a CRA report."),
+    view("/cra-reports/{report}", Look, cra::show).says("One CRA report with its clocks and texts."),
+    view("/cra-reports/{report}/edit", ChangeData, cra_form::edit).says("The form of a CRA report."),
+    deed("/cra-reports/{report}", ChangeData, cra_form::change)
+        .takes(&CRA_REPORT_PATCH)
+        .says("Changes a CRA report."),
+    deed("/cra-reports/{report}/submissions", ChangeData, cra::submit)
+        .takes(&SUBMISSION)
+        .says("Records what was sent to an authority and what came back."),
+    deed("/cra-reports/{report}/status", ChangeData, cra::move_on)
+        .takes(&CRA_REPORT_PATCH)
+        .says("Moves a CRA report."),
+    view("/cra-reports/{report}/delete", ChangeData, cra::ask_delete).says("Asks whether to delete it."),
+    deed("/cra-reports/{report}/delete", ChangeData, cra::delete).says("Deletes a draft."),
+    deed("/cra-reports/{report}/notes", ChangeData, cra::note).takes(&NEW_NOTE).says("Adds a note."),
+    // Providers, arrangements, concentration.
+    view("/providers", Look, provider::list).asks(provider::PARAMS).says("The providers."),
+    view("/providers/new", ChangeData, provider::new).says("A new provider."),
+    deed("/providers", ChangeData, provider::create).takes(&NEW_PROVIDER).says("Enters a provider."),
+    view("/providers/{provider}", Look, provider::show).says("One provider with its arrangements."),
+    view("/providers/{provider}/edit", ChangeData, provider::edit).says("The form of a provider."),
+    deed("/providers/{provider}", ChangeData, provider::change)
+        .takes(&PROVIDER_PATCH)
+        .says("Changes a provider."),
+    view("/providers/{provider}/delete", ChangeData, provider::ask_delete).says("Asks whether to delete it."),
+    deed("/providers/{provider}/delete", ChangeData, provider::delete).says("Deletes a provider."),
+    view("/arrangements", Look, arrangement::list).asks(arrangement::PARAMS).says("The arrangements."),
+    view("/arrangements/new", ChangeData, arrangement::new)
+        .asks(arrangement::NEW_PARAMS)
+        .says("A new arrangement."),
+    deed("/arrangements", ChangeData, arrangement::create)
+        .takes(&NEW_ARRANGEMENT)
+        .says("Enters an arrangement."),
+    view("/arrangements/{arrangement}", Look, arrangement::show).says("One arrangement."),
+    view("/arrangements/{arrangement}/edit", ChangeData, arrangement::edit)
+        .says("The form of an arrangement."),
+    deed("/arrangements/{arrangement}", ChangeData, arrangement::change)
+        .takes(&ARRANGEMENT_PATCH)
+        .says("Changes an arrangement."),
+    view("/arrangements/{arrangement}/delete", ChangeData, arrangement::ask_delete)
+        .says("Asks whether to delete it."),
+    deed("/arrangements/{arrangement}/delete", ChangeData, arrangement::delete)
+        .says("Deletes an arrangement."),
+    view("/concentration", Look, concentration::page).says("The latest analysis and its breaches."),
+    deed("/concentration", ChangeData, concentration::analyse).takes(&ANALYZE).says("Analyses the register."),
+    deed("/concentration/what-if", Look, concentration::what_if)
+        .takes(&SUPPOSED_ARRANGEMENT)
+        .says("Says how it would be with one more arrangement."),
+    view("/thresholds", ChangeData, concentration::limits).says("The limits of concentration."),
+    deed("/thresholds", ChangeData, concentration::change_limits)
+        .takes(&THRESHOLD_PATCH)
+        .says("Changes the limits."),
 ];
 
 #[cfg(test)]
@@ -25,7 +156,7 @@ mod tests {
     #[test]
     fn pages_stand_outside_the_api_and_say_one_sentence() {
         for row in PAGES {
-            assert!(matches!(row.tier, Tier::Page | Tier::Asset), "{}", row.path);
+            assert!(matches!(row.tier, Tier::Page | Tier::Workspace | Tier::Asset), "{}", row.path);
             assert!(row.path.starts_with('/') && !row.path.starts_with("/api"), "{}", row.path);
             assert!(row.says.ends_with('.') && !row.says.contains(". "), "{}", row.path);
         }

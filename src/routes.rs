@@ -379,7 +379,7 @@ mod tests {
                 Tier::V1 => path.starts_with("/api/v1/"),
                 Tier::V2 => path == "/api/v2" || path.starts_with("/api/v2/"),
                 Tier::Public | Tier::Service => path.starts_with("/api") && !path.starts_with("/api/v"),
-                Tier::Page | Tier::Asset => false,
+                Tier::Page | Tier::Workspace | Tier::Asset => false,
             };
             let exception = path == "/api/vendor-scorecard" || route.gives == Figures;
             assert!(fits || exception, "{path}");
@@ -441,6 +441,8 @@ mod tests {
                 | Handler::Beside(_)
                 | Handler::Platform(_)
                 | Handler::Open(_)
+                | Handler::Signed(..)
+                | Handler::Guest(_)
                 | Handler::Later(_) => false,
             });
             assert!(reached, "{}", dataset.slug);

@@ -6,6 +6,5 @@ pub mod metrics;
 pub mod openapi;
 pub mod ops;
 pub mod public;
-pub mod spreadsheet;
 pub mod v1;
 pub mod v2;

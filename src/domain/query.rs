@@ -107,6 +107,32 @@ impl Query {
         if faults.fields.is_empty() { Ok(Query(given)) } else { Err(faults) }
     }
 
+    /// Reads the address of a page: a form sends what was left empty too, and a link may carry what we do not know.
+    pub fn of_page(raw: &str, params: &'static [Param]) -> Result<Query, Faults> {
+        let counts = |pair: &&str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let known = decode(name).is_some_and(|name| params.iter().any(|param| param.name == name));
+            known && !value.is_empty()
+        };
+        let kept: Vec<&str> = raw.split('&').filter(counts).collect();
+        Query::check(&kept.join("&"), params)
+    }
+
+    /// What was given, in its order.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// The address of a page with this query, some parameters changed or, by the empty text, left away.
+    pub fn link(&self, path: &str, changes: &[(&str, &str)]) -> String {
+        let pair = |name: &str, value: &str| format!("{name}={}", encode(value));
+        let kept = self.given().filter(|(name, _)| !changes.iter().any(|(changed, _)| changed == name));
+        let mut pairs: Vec<String> = kept.map(|(name, value)| pair(name, value)).collect();
+        let changed = changes.iter().filter(|(_, value)| !value.is_empty());
+        pairs.extend(changed.map(|(name, value)| pair(name, value)));
+        if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+    }
+
     /// A parameter's value, if it was given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
@@ -185,8 +211,20 @@ fn unknown_reason(params: &[Param]) -> String {
 }
 
 /// Percent-decoding, with `+` as a space. `None` if the result is no UTF-8 or an escape is broken.
-fn decode(text: &str) -> Option<String> {
+pub fn decode(text: &str) -> Option<String> {
     percent_decode(text, true)
+}
+
+/// Percent-encoding of a value, so that it stands in an address as it is.
+pub fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
 }
 
 /// Percent-decoding of one path segment, where `+` is a plus.
@@ -227,6 +265,16 @@ mod tests {
         assert_eq!(query.get("search"), Some("größe a"));
         assert_eq!(query.get("level"), Some("high"));
         assert_eq!(Query::check("", PARAMS).unwrap().page(), Page::default());
+    }
+
+    #[test]
+    fn the_address_of_a_page_forgives_what_a_form_leaves_empty_and_no_more() {
+        let query = Query::of_page("search=a+b&level=&utm=x&limit=", PARAMS).unwrap();
+        assert_eq!(query.given().collect::<Vec<_>>(), [("search", "a b")]);
+        assert!(Query::of_page("level=mid", PARAMS).is_err());
+        assert_eq!(query.link("/x", &[("offset", "50"), ("level", "")]), "/x?search=a%20b&offset=50");
+        assert_eq!(query.link("/x", &[("search", "")]), "/x");
+        assert_eq!(decode(&encode("ä&=#? %+/")).as_deref(), Some("ä&=#? %+/"));
     }
 
     #[test]

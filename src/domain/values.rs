@@ -26,6 +26,13 @@ impl Values {
         self.0.insert(name.to_owned(), Value::String(text));
     }
 
+    /// Takes a field that is null for one that was not given.
+    pub fn forget_null(&mut self, name: &str) {
+        if self.0.get(name).is_some_and(Value::is_null) {
+            self.0.shift_remove(name);
+        }
+    }
+
     /// Is there nothing in it?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -2,15 +2,17 @@
 //! waits for sockets is in `server`.
 
 use super::cache::{Cache, Question};
+use super::entrance;
 use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
 use super::prepared::{Prepared, prepare};
 use super::reply::{Answer, Content, Reply};
 use super::request::Request;
-use super::route::{Gives, Handler, Makings, Route, Scope};
+use super::route::{Gives, Handler, Makings, Route, Scope, Tier};
 use super::router::{Door, Found, Router};
 use super::site::Site;
+use super::visit::Arrival;
 use crate::app::App;
 use crate::config::Metrics;
 use crate::domain::json;
@@ -78,6 +80,7 @@ pub struct Ticket {
     pub done: Option<Reply>,
     id: Option<String>,
     query: String,
+    arrival: Option<Arrival>,
     once: Option<String>,
 }
 
@@ -150,6 +153,9 @@ impl House {
                         let header = head.headers.get("idempotency-key");
                         ticket.once = header.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
                     }
+                    if route.tier == Tier::Workspace {
+                        ticket.arrival = Some(Arrival::of(&self.app, head));
+                    }
                     if route.tier.checks_query() {
                         ticket.query = head.uri.query().unwrap_or_default().to_owned();
                     }
@@ -204,6 +210,10 @@ impl House {
         let Some((row, route)) = ticket.row.and_then(|row| Some((row, *self.routes.get(row)?))) else {
             return Err(Error::NotFound("route"));
         };
+        if let Some(arrival) = ticket.arrival.take() {
+            let id = ticket.id.take().unwrap_or_default();
+            return entrance::answer(&self.app, self.site, route, id, &arrival, body);
+        }
         let prepared = self.prepared(row, route)?;
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
             return Ok(Reply::prepared(Arc::clone(payload)));
@@ -278,6 +288,9 @@ impl House {
                 Ok(envelope::v2_page(&request.query, self.app.reference.table(dataset)?))
             }
             Handler::Later(_) => Err(Error::NotYet),
+            Handler::Signed(..) | Handler::Guest(_) => {
+                Err(Error::Internal("a page of the workspace is answered at its entrance".into()))
+            }
             Handler::Whole(_) | Handler::AtStart(_) => {
                 Err(Error::Internal("a fixed payload was not prepared".into()))
             }
@@ -326,6 +339,7 @@ impl Ticket {
             done: None,
             id: None,
             query: String::new(),
+            arrival: None,
             once: None,
         }
     }

@@ -127,7 +127,7 @@ pub fn response(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> R
     browser_headers(&mut headers, house, &reply.content, tier);
     let keeps = reply.status == StatusCode::OK
         && matches!(head.method, Method::GET | Method::HEAD)
-        && tier != Some(Tier::Service);
+        && !matches!(tier, Some(Tier::Service | Tier::Workspace));
     headers.insert(CACHE_CONTROL, cache_control(tier, keeps));
     for (name, value) in reply.headers {
         headers.append(name, value);
@@ -178,6 +178,13 @@ fn encode(
             headers
                 .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
             encode_dynamic(head, headers, bytes, known_digest, keeps, accepted)
+        }
+        Content::File { bytes, media_type, file_name } => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+            let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{file_name}\""));
+            headers
+                .insert(CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment")));
+            Some(bytes)
         }
         Content::Json(bytes) => {
             headers.insert(CONTENT_TYPE, JSON);
@@ -269,7 +276,7 @@ fn browser_headers(headers: &mut HeaderMap, house: &House, content: &Content, ti
     let is_page = match content {
         Content::Html(_) => true,
         Content::Prepared(prepared) => prepared.content_type == HTML,
-        Content::Json(_) | Content::Figures(_) | Content::Empty => false,
+        Content::Json(_) | Content::Figures(_) | Content::File { .. } | Content::Empty => false,
     };
     let policy = if is_page { PAGE_POLICY } else { DATA_POLICY };
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
@@ -316,8 +323,9 @@ fn cache_control(tier: Option<Tier>, keeps: bool) -> HeaderValue {
         Some(Tier::V1 | Tier::V2) if keeps => HeaderValue::from_static("private, no-cache"),
         Some(Tier::Page) if keeps => HeaderValue::from_static("no-cache"),
         Some(Tier::Asset) if keeps => HeaderValue::from_static("public, max-age=31536000, immutable"),
-        Some(Tier::Public | Tier::Service | Tier::V1 | Tier::V2 | Tier::Page | Tier::Asset) | None => {
-            HeaderValue::from_static("no-store")
-        }
+        Some(
+            Tier::Public | Tier::Service | Tier::V1 | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset,
+        )
+        | None => HeaderValue::from_static("no-store"),
     }
 }

@@ -6,9 +6,11 @@
 //! error, into bytes.
 
 mod cache;
+mod cookie;
 pub mod describe;
 pub mod dispatch;
 mod encoding;
+mod entrance;
 pub mod envelope;
 mod finish;
 mod gate;
@@ -23,6 +25,8 @@ pub mod site;
 mod stream;
 mod tier;
 pub mod tls;
+pub mod visit;
 
 pub use reply::{Answer, Reply};
 pub use request::{Caller, Request};
+pub use visit::{Notice, Visit};

@@ -94,6 +94,8 @@ pub fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>
         | Handler::Beside(_)
         | Handler::Platform(_)
         | Handler::Open(_)
+        | Handler::Signed(..)
+        | Handler::Guest(_)
         | Handler::Later(_) => return Ok(None),
     };
     Ok(Some(Arc::new(prepared)))

@@ -39,6 +39,15 @@ pub enum Content {
     Html(Bytes),
     /// Figures as Prometheus reads them.
     Figures(Bytes),
+    /// A file to be saved, made for this request.
+    File {
+        /// Its bytes.
+        bytes: Bytes,
+        /// What it is.
+        media_type: &'static str,
+        /// Under which name it is saved: plain letters, digits, `-` and `.`.
+        file_name: String,
+    },
     /// A payload prepared at start.
     Prepared(Arc<Prepared>),
 }
@@ -62,6 +71,36 @@ impl Reply {
     /// 200 with figures.
     pub fn figures(text: String) -> Reply {
         Reply::new(StatusCode::OK, Content::Figures(text.into()))
+    }
+
+    /// 422 with a page that shows its faults.
+    pub fn faulty_page(page: String) -> Reply {
+        Reply { status: StatusCode::UNPROCESSABLE_ENTITY, ..Reply::html(page) }
+    }
+
+    /// 429 with a page that says when to come again.
+    pub fn busy_page(page: String, seconds: u64) -> Reply {
+        let mut reply = Reply { status: StatusCode::TOO_MANY_REQUESTS, ..Reply::html(page) };
+        reply.headers.push((hyper::header::RETRY_AFTER, HeaderValue::from(seconds)));
+        reply
+    }
+
+    /// 200 with a file to be saved.
+    pub fn file(bytes: impl Into<Bytes>, media_type: &'static str, file_name: String) -> Reply {
+        Reply::new(StatusCode::OK, Content::File { bytes: bytes.into(), media_type, file_name })
+    }
+
+    /// 303: the browser goes on to a page of this origin.
+    pub fn see_other(path: &str) -> Reply {
+        Reply::new(StatusCode::SEE_OTHER, Content::Empty).at(path)
+    }
+
+    /// With a cookie.
+    pub fn cookie(mut self, cookie: &str) -> Reply {
+        if let Ok(value) = HeaderValue::from_str(cookie) {
+            self.headers.push((hyper::header::SET_COOKIE, value));
+        }
+        self
     }
 
     /// 201 with a JSON value.
@@ -117,6 +156,7 @@ impl Reply {
             Error::NotAllowed(permission) => {
                 (StatusCode::FORBIDDEN, plain(format!("this key lacks the permission `{permission}`{ask}")))
             }
+            Error::Denied(why) => (StatusCode::FORBIDDEN, plain((*why).to_owned())),
             Error::NotFound(what) => (StatusCode::NOT_FOUND, plain(format!("{what} not found"))),
             Error::Invalid(faults) => (StatusCode::UNPROCESSABLE_ENTITY, faults_body(faults)),
             Error::TooLarge { limit_bytes } => (

@@ -3,10 +3,12 @@
 
 use super::reply::Answer;
 use super::request::Request;
+use super::visit::Visit;
 use crate::app::App;
 use crate::domain::form::Form;
 use crate::domain::permission::Permission;
 use crate::domain::query::Param;
+use crate::domain::user::Act;
 use crate::error::Error;
 use crate::limiter::Limits;
 use crate::reference::{Dataset, Reference};
@@ -143,6 +145,10 @@ pub enum Handler {
     Platform(fn(&Request, &App) -> Answer),
     /// What everybody may fetch without a key and that touches no rows: a part of a page.
     Open(fn(&Request) -> Answer),
+    /// A page for whoever is signed in and may do that.
+    Signed(Act, fn(&Visit) -> Answer),
+    /// A page for whoever comes: signing in, using an invitation.
+    Guest(fn(&Visit) -> Answer),
     /// The row stands, its code comes later; it answers 501 to whoever may call it.
     Later(Scope),
 }
@@ -178,8 +184,8 @@ impl Handler {
             | Handler::Shared(_)
             | Handler::Filtered(_)
             | Handler::Open(_) => Scope::Shared,
-            Handler::Service(_) | Handler::Platform(_) => Scope::Platform,
-            Handler::Tenant(_) | Handler::Beside(_) => Scope::Tenant,
+            Handler::Service(_) | Handler::Platform(_) | Handler::Guest(_) => Scope::Platform,
+            Handler::Tenant(_) | Handler::Beside(_) | Handler::Signed(..) => Scope::Tenant,
             Handler::Later(scope) => scope,
         }
     }
@@ -277,6 +283,21 @@ pub const fn page(path: &'static str, handler: Handler) -> Route {
     row(Verb::Get, path, Tier::Page, handler)
 }
 
+/// A page of the workspace that shows something.
+pub const fn view(path: &'static str, act: Act, show: fn(&Visit) -> Answer) -> Route {
+    row(Verb::Get, path, Tier::Workspace, Handler::Signed(act, show))
+}
+
+/// A form of the workspace that changes something.
+pub const fn deed(path: &'static str, act: Act, carry_out: fn(&Visit) -> Answer) -> Route {
+    row(Verb::Post, path, Tier::Workspace, Handler::Signed(act, carry_out))
+}
+
+/// A page, or a form, of the workspace for those who are not signed in.
+pub const fn door(verb: Verb, path: &'static str, answer: fn(&Visit) -> Answer) -> Route {
+    row(verb, path, Tier::Workspace, Handler::Guest(answer))
+}
+
 /// Parts of pages.
 pub const fn asset(path: &'static str, handler: Handler) -> Route {
     row(Verb::Get, path, Tier::Asset, handler)
@@ -356,11 +377,17 @@ impl Route {
     }
 
     /// Does it run on a thread aside? Writes do: they wait for the disk. A search does: it walks all
-    /// rows, a tenant's or the platform's. A bounded read does not.
+    /// rows, a tenant's or the platform's. A page of the workspace does: that its session was used may be
+    /// written. A bounded read does not.
     pub fn runs_aside(&self, query: &str) -> bool {
         let walks =
             query.contains("search=") && self.tier.checks_query() && self.handler.scope() != Scope::Shared;
-        self.verb != Verb::Get || self.aside || walks
+        self.verb != Verb::Get || self.aside || walks || self.tier == Tier::Workspace
+    }
+
+    /// Is its body read? A form of the workspace always has one: the token.
+    pub fn wants_body(&self) -> bool {
+        self.takes.is_some() || self.tier == Tier::Workspace && self.verb == Verb::Post
     }
 
     /// `GET /api/ping`

@@ -8,6 +8,7 @@ use super::dispatch::{House, Ticket};
 use super::finish;
 use super::peer::{self, Peer};
 use super::reply::Reply;
+use super::route::Route;
 use super::router::Door;
 use super::stream::Impatient;
 use crate::error::Error;
@@ -176,7 +177,7 @@ async fn exchange(client: Client, head: Parts, body: Incoming) -> Response<Full<
         store_window(&house, &ticket).await;
     }
     let route = house.route(&ticket);
-    let wants_body = ticket.is_open() && route.is_some_and(|route| route.takes.is_some());
+    let wants_body = ticket.is_open() && route.is_some_and(Route::wants_body);
     let reply = match wants_body {
         true => match read(&head, body, house.app.config.patience.body).await {
             Ok(body) => answer(&house, &mut ticket, body, true).await,

@@ -15,6 +15,8 @@ pub enum Tier {
     V2,
     /// Pages for people, in HTML.
     Page,
+    /// Pages for whoever is signed in, made for each request.
+    Workspace,
     /// What pages are made of: stylesheet, script, pictures. The address changes with the content.
     Asset,
 }
@@ -34,7 +36,7 @@ impl Tier {
     /// The keys it accepts.
     pub fn credentials(self) -> Credentials {
         match self {
-            Tier::Public | Tier::Service | Tier::Page | Tier::Asset => Credentials::None,
+            Tier::Public | Tier::Service | Tier::Page | Tier::Workspace | Tier::Asset => Credentials::None,
             Tier::V1 => Credentials::BearerOrHeader,
             Tier::V2 => Credentials::Bearer,
         }
@@ -43,7 +45,7 @@ impl Tier {
     /// How it is limited.
     pub fn limit_class(self) -> Option<LimitClass> {
         match self {
-            Tier::Public | Tier::Service | Tier::Page | Tier::Asset => None,
+            Tier::Public | Tier::Service | Tier::Page | Tier::Workspace | Tier::Asset => None,
             Tier::V1 => Some(LimitClass::V1),
             Tier::V2 => Some(LimitClass::V2),
         }
@@ -52,7 +54,7 @@ impl Tier {
     /// Are unknown query parameters an error?
     pub fn checks_query(self) -> bool {
         match self {
-            Tier::Public | Tier::Service | Tier::Page | Tier::Asset => false,
+            Tier::Public | Tier::Service | Tier::Page | Tier::Workspace | Tier::Asset => false,
             Tier::V1 | Tier::V2 => true,
         }
     }
@@ -61,7 +63,7 @@ impl Tier {
     pub fn is_open_to_browsers(self) -> bool {
         match self {
             Tier::Public | Tier::Service => true,
-            Tier::V1 | Tier::V2 | Tier::Page | Tier::Asset => false,
+            Tier::V1 | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset => false,
         }
     }
 
@@ -73,6 +75,7 @@ impl Tier {
             Tier::V1 => "Your own data and shared reference data, with a key; some routes write.",
             Tier::V2 => "Lists with filters, limit and offset, with a bearer key.",
             Tier::Page => "Pages for people.",
+            Tier::Workspace => "Pages for whoever is signed in.",
             Tier::Asset => "What pages are made of.",
         }
     }
@@ -85,6 +88,7 @@ impl Tier {
             Tier::V1 => "API v1",
             Tier::V2 => "API v2",
             Tier::Page => "Pages",
+            Tier::Workspace => "Workspace",
             Tier::Asset => "Assets",
         }
     }

@@ -8,6 +8,7 @@ use crate::domain::event::EventName;
 use crate::domain::finding::{Finding, Severity, Status};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
+use crate::domain::page::Page;
 use crate::domain::query::Query;
 use crate::error::{Error, Faults};
 use crate::payload::digest_bytes;
@@ -43,6 +44,9 @@ const OPEN: &str = "status in ('open', 'in_progress', 'resolved')";
 /// An answer to an Idempotency-Key is remembered this long.
 const IDEMPOTENCY_MS: i64 = 86_400_000;
 
+/// So many findings fit into one file.
+const EXPORT_MAX: u64 = 100_000;
+
 /// What became of a request to file a finding.
 pub enum Filed {
     /// It was filed now.
@@ -72,6 +76,13 @@ impl Tenant<'_> {
             let items = filter.page(&moment, "finding", SELECT, query.page(), of_row)?;
             Ok(Listed { items, total, page: query.page() })
         })
+    }
+
+    /// All findings that the query asks for, without its page, in its order; at the most `EXPORT_MAX`.
+    pub fn exported_findings(&self, query: &Query) -> Result<Vec<Finding>, Error> {
+        let filter = self.wanted_findings(query);
+        let page = Page { limit: EXPORT_MAX, offset: 0 };
+        self.read(|connection| filter.page(connection, "finding", SELECT, page, of_row))
     }
 
     fn wanted_findings(&self, query: &Query) -> Filter {

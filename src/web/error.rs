@@ -23,6 +23,7 @@ pub fn page(mishap: &Mishap) -> Result<String, Error> {
             "This page does not exist",
             "The address may be mistyped, or what was here may have been deleted.",
         ),
+        403 => ("You may not do this", mishap.text),
         405 => ("This is not possible here", mishap.text),
         500.. => {
             ("Something went wrong on our side", "The request was not carried out. Try again in a moment.")

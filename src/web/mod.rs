@@ -3,12 +3,32 @@
 //! Text is escaped by the template engine; a page holds no inline script or style and
 //! names no outside address. What it may touch is said by its row's handler.
 
+pub mod arrangement;
 pub mod asset;
+pub mod choose;
+pub mod concentration;
+pub mod confirm;
+pub mod cra;
+pub mod cra_form;
+mod cra_text;
+pub mod dashboard;
 pub mod docs;
 mod docs_route;
 pub mod error;
+pub mod finding;
+pub mod finding_form;
+pub mod finding_many;
+pub mod frame;
 mod markup;
-pub mod start;
+pub mod part;
+pub mod picture;
+mod plain;
+pub mod programme;
+pub mod provider;
+pub mod sign_in;
+pub mod test_case;
+pub mod time;
+pub mod words;
 
 use crate::error::Error;
 use askama::Template;

@@ -446,7 +446,9 @@ fn an_id_in_a_body_or_a_filter_tells_nothing_of_others() {
 fn crawl(house: &House, route: &Route) -> Vec<String> {
     let mut targets = match route.tier {
         Tier::V1 => vec![own(house, route)],
-        Tier::V2 | Tier::Public | Tier::Service | Tier::Page | Tier::Asset => vec![route.path.to_owned()],
+        Tier::V2 | Tier::Public | Tier::Service | Tier::Page | Tier::Workspace | Tier::Asset => {
+            vec![route.path.to_owned()]
+        }
     };
     if route.path.contains('{') {
         targets.extend(others(house, route));

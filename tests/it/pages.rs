@@ -56,7 +56,12 @@ fn every_page_is_plain_html_with_an_etag_and_its_parts_are_there() {
         }
         let link = |rest: &str| rest.split(['"', '#']).next().unwrap().to_owned();
         for target in text.split("href=\"/").skip(1).map(|rest| format!("/{}", link(rest))) {
-            house.get(&target).expect(200);
+            let answer = house.get(&target).send();
+            assert!(
+                answer.status == 200 || target == "/" && answer.status == 303,
+                "{target}: {}",
+                answer.status
+            );
         }
     }
 }
@@ -64,7 +69,7 @@ fn every_page_is_plain_html_with_an_etag_and_its_parts_are_there() {
 #[test]
 fn an_asset_is_kept_for_ever_under_the_address_of_its_content() {
     let house = House::new();
-    let start = house.get("/").expect(200);
+    let start = house.get("/docs").expect(200);
     let text = String::from_utf8(start.body).unwrap();
     let name = text
         .split("\"/assets/")
@@ -122,9 +127,9 @@ fn pages_are_no_part_of_the_api() {
         assert!(paths.get(page.path).is_none(), "{}", page.path);
     }
     // A key changes nothing on a page.
-    house.get("/").key("nonsense").expect(200);
-    assert_eq!(house.get("/").expect(200).header("strict-transport-security"), None);
+    house.get("/docs").key("nonsense").expect(200);
+    assert_eq!(house.get("/docs").expect(200).header("strict-transport-security"), None);
     let proxied = House::with(|config| config.base_url = Some("https://resilience.example".into()));
-    let strict = proxied.get("/").expect(200);
+    let strict = proxied.get("/docs").expect(200);
     assert!(strict.header("strict-transport-security").unwrap().contains("max-age=31536000"));
 }

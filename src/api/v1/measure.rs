@@ -1,6 +1,6 @@
 //! DORA measures: list, record, and the two exports.
 
-use crate::api::spreadsheet;
+use crate::domain::spreadsheet;
 use crate::error::Error;
 use crate::http::envelope::{V1_VERSION, v1_page, v1_record};
 use crate::http::route::{Made, Makings};

@@ -43,6 +43,8 @@ fn whole_dataset(route: &Route) -> Option<&'static Dataset> {
         | Handler::Beside(_)
         | Handler::Platform(_)
         | Handler::Open(_)
+        | Handler::Signed(..)
+        | Handler::Guest(_)
         | Handler::Later(_) => None,
     }
 }
@@ -79,7 +81,7 @@ pub fn schema(route: &Route, schemas: &mut Schemas) -> Value {
             let meta = schemas.of_shape(&ITEM_META);
             envelope(data, meta)
         }
-        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Asset, _) => data,
+        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset, _) => data,
     }
 }
 
@@ -150,7 +152,7 @@ fn enveloped(route: &Route, dataset: Option<&Dataset>, data: Value) -> Value {
             json!({ "data": [data], "meta": { "version": version, "count": 1, "total": 1 } })
         }
         (Tier::V1, _, _) => json!({ "data": data, "meta": { "version": version } }),
-        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Asset, _, _) => data,
+        (Tier::Public | Tier::Service | Tier::V2 | Tier::Page | Tier::Workspace | Tier::Asset, _, _) => data,
     }
 }
 
