@@ -7,18 +7,21 @@ use crate::domain::bulk::BULK_MOVE;
 use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
+use crate::domain::key::WORKSPACE_KEY;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
 use crate::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
 use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
 use crate::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
-use crate::domain::user::Act::{ChangeData, Look};
+use crate::domain::user::Act::{ChangeData, Look, ManageKeys, ManageUsers, ReadAudit};
+use crate::domain::user::{CHANGED_ROLE, NEW_USER, OWN_NAME};
+use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
 use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
 use crate::web::{
-    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, programme,
-    provider, sign_in, test_case,
+    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, profile,
+    programme, provider, sign_in, test_case, user, webhook,
 };
 
 /// What the service shows to people.
@@ -146,6 +149,48 @@ pub static PAGES: &[Route] = &[
     deed("/thresholds", ChangeData, concentration::change_limits)
         .takes(&THRESHOLD_PATCH)
         .says("Changes the limits."),
+    // Oneself, the others, and keys.
+    view("/profile", Look, profile::page).says("One's own name, password and sessions."),
+    deed("/profile", Look, profile::rename).takes(&OWN_NAME).says("Changes one's name."),
+    deed("/profile/password", Look, profile::change_password)
+        .takes(&profile::NEW_PASSWORD)
+        .says("Changes one's password."),
+    deed("/profile/sessions", Look, profile::end_session)
+        .takes(&profile::END_SESSION)
+        .says("Ends one of one's sessions, or all others."),
+    view("/users", ManageUsers, user::list).asks(user::PARAMS).says("The people of the workspace."),
+    deed("/users", ManageUsers, user::invite).takes(&NEW_USER).says("Brings somebody in."),
+    deed("/users/{user}/link", ManageUsers, user::invite_again).says("A new one-time link for somebody."),
+    deed("/users/{user}/role", ManageUsers, user::change_role)
+        .takes(&CHANGED_ROLE)
+        .says("Gives somebody another role."),
+    view("/users/{user}/disable", ManageUsers, user::ask_disable)
+        .says("Asks whether to switch an account off."),
+    deed("/users/{user}/disable", ManageUsers, user::disable).says("Switches an account off."),
+    deed("/users/{user}/enable", ManageUsers, user::enable).says("Switches an account on."),
+    view("/api-keys", ManageKeys, key::list).asks(key::PARAMS).says("The API keys."),
+    deed("/api-keys", ManageKeys, key::create).takes(&WORKSPACE_KEY).says("Makes a key and shows it once."),
+    view("/api-keys/{key}/revoke", ManageKeys, key::ask_revoke).says("Asks how far to revoke."),
+    deed("/api-keys/{key}/revoke", ManageKeys, key::revoke).takes(&key::REVOKE).says("Revokes a key."),
+    // Webhooks.
+    view("/webhooks", Look, webhook::list).asks(webhook::PARAMS).says("The webhooks."),
+    view("/webhooks/new", ChangeData, webhook::new).says("A new webhook."),
+    deed("/webhooks", ChangeData, webhook::create).takes(&NEW_WEBHOOK).says("Makes a webhook."),
+    view("/webhooks/{webhook}", Look, webhook::show)
+        .asks(webhook::LOG_PARAMS)
+        .says("One webhook and its deliveries."),
+    view("/webhooks/{webhook}/edit", ChangeData, webhook::edit).says("The form of a webhook."),
+    deed("/webhooks/{webhook}", ChangeData, webhook::change).takes(&WEBHOOK_PATCH).says("Changes a webhook."),
+    deed("/webhooks/{webhook}/active", ChangeData, webhook::set_active)
+        .takes(&webhook::SWITCHED)
+        .says("Switches a webhook on or off."),
+    deed("/webhooks/{webhook}/test", ChangeData, webhook::test).says("Sends a test message."),
+    view("/webhooks/{webhook}/delete", ChangeData, webhook::ask_delete).says("Asks whether to delete it."),
+    deed("/webhooks/{webhook}/delete", ChangeData, webhook::delete).says("Deletes a webhook."),
+    deed("/deliveries/{delivery}/replay", ChangeData, webhook::replay).says("Sends a message again."),
+    // The service itself.
+    view("/audit", ReadAudit, web::audit::list).asks(web::audit::PARAMS).says("The audit log."),
+    view("/health", Look, web::health::page).says("How the service is."),
 ];
 
 #[cfg(test)]

@@ -76,6 +76,12 @@ const ROLE: Field = choice("role", Role::NAMES).says("What the person may do.");
 pub static NEW_USER: Form =
     Form { name: "NewUser", fields: &[EMAIL.required(), ROLE.required(), NAME], read_only: &[] };
 
+/// Giving somebody another role.
+pub static CHANGED_ROLE: Form = Form { name: "ChangedRole", fields: &[ROLE.required()], read_only: &[] };
+
+/// What a person may change of the own account.
+pub static OWN_NAME: Form = Form { name: "OwnName", fields: &[NAME], read_only: &[] };
+
 #[cfg(test)]
 mod tests {
     use super::*;

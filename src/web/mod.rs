@@ -5,6 +5,7 @@
 
 pub mod arrangement;
 pub mod asset;
+pub mod audit;
 pub mod choose;
 pub mod concentration;
 pub mod confirm;
@@ -19,15 +20,20 @@ pub mod finding;
 pub mod finding_form;
 pub mod finding_many;
 pub mod frame;
+pub mod health;
+pub mod key;
 mod markup;
 pub mod part;
 pub mod picture;
 mod plain;
+pub mod profile;
 pub mod programme;
 pub mod provider;
 pub mod sign_in;
 pub mod test_case;
 pub mod time;
+pub mod user;
+pub mod webhook;
 pub mod words;
 
 use crate::error::Error;

@@ -44,4 +44,5 @@ mod upgrade;
 mod v2;
 mod webhook;
 mod workspace_door;
+mod workspace_settings;
 mod workspace_work;
