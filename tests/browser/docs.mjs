@@ -77,10 +77,10 @@ async function finds(stage) {
 async function looks(stage, dark, width) {
   const name = `${dark ? "dark" : "light"}-${width}`;
   const page = await stage.page({ dark, width, height: width < 500 ? 800 : 900 });
-  for (const [path, shown] of [["/", "start"], ["/docs", "top"]]) {
+  for (const [path, shown] of [["/sign-in", "sign-in"], ["/docs", "top"]]) {
     await stage.goto(page, path);
     await stage.fits(page, `${name} ${path}`);
-    if (path === "/") await stage.accessible(page, `${name} ${path}`);
+    if (path === "/sign-in") await stage.accessible(page, `${name} ${path}`);
     await stage.shot(page, `${shown}-${name}`);
   }
   await page.evaluate((ids) => {

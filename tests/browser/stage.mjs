@@ -36,6 +36,14 @@ export class Stage {
     return answer;
   }
 
+  /** Signs somebody in: owner or viewer. */
+  async signIn(page, role = "owner", next = "") {
+    await this.goto(page, `/sign-in${next}`);
+    await page.fill("#email", `${role}@tests.example`);
+    await page.fill("#password", this.password);
+    await Promise.all([page.waitForNavigation(), page.click("form.form button[type=submit]")]);
+  }
+
   equal(actual, expected, what) {
     assert.deepEqual(actual, expected, what);
     this.checks += 1;

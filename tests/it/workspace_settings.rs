@@ -217,7 +217,7 @@ fn a_webhook_is_made_tested_replayed_switched_and_deleted() {
     let mut page = String::new();
     wait_until(SOON, "the test is delivered", || {
         page = anna.read(&path);
-        page.contains(">Delivered<")
+        page.contains("st st-ok\">Delivered<")
     });
     assert_eq!(receiver.count(), 1);
     assert!(page.contains("Test message") && page.contains("Send again"), "{page}");

@@ -97,7 +97,7 @@ impl<'a> Inputs<'a> {
             Kind::Text { max_chars } | Kind::Uri { max_chars } => (Look::Line("text"), max_chars, Vec::new()),
             Kind::Integer { .. } | Kind::Number { .. } => (Look::Line("text"), 30, Vec::new()),
             Kind::Switch => (Look::Switch, 0, Vec::new()),
-            Kind::Choice(of) if of.len() <= 5 && field.required => (Look::Radios, 0, words_of(of)),
+            Kind::Choice(of) if of.len() <= 5 && !field.nullable => (Look::Radios, 0, words_of(of)),
             Kind::Choice(of) => (Look::Pick, 0, words_of(of)),
             Kind::Choices(of) => (Look::Boxes, 0, words_of(of)),
             Kind::Codes(of) if of.len() <= 12 => (Look::Boxes, 0, words_of(of)),
