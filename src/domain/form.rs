@@ -1,7 +1,7 @@
 //! Forms: what a body may hold, as rows.
 //!
 //! One row per field feeds three readers: the check of a request (422, every fault
-//! at once), the OpenAPI schema, and later the workspace's inputs. A form knows
+//! at once), the OpenAPI schema, and the workspace's inputs. A form knows
 //! types and bounds; rules that need more than the field itself live with their noun.
 
 use super::fits;
