@@ -35,17 +35,20 @@ pub fn answer(
         check_origin(app, arrival)?;
     }
     let sent = Sent::read(if changes { body } else { b"" }, route.takes);
-    let query = Query::of_page(&arrival.query, route.asks).map_err(Error::Invalid)?;
     let session = match &arrival.session {
         Some(cookie) => app.store.session(cookie)?,
         None => None,
     };
-    let visit = |session, token| Visit { app, site, arrival, id, query, sent, session, token };
+    // Who is not signed in is asked for that first, whatever the address says.
+    let visit = |session, token| {
+        let query = Query::of_page(&arrival.query, route.asks).map_err(Error::Invalid)?;
+        Ok::<_, Error>(Visit { app, site, arrival, id, query, sent, session, token })
+    };
     match route.handler {
         Handler::Signed(act, handle) => {
             let Some(session) = session else { return turn_away(changes, arrival) };
             let token = app.store.form_token(&session.id)?;
-            let visit = visit(Some(session.clone()), token);
+            let visit = visit(Some(session.clone()), token)?;
             if changes && !app.store.is_form_token(&session.id, given_token(&visit))? {
                 return Err(Error::Denied(STALE));
             }
@@ -61,7 +64,7 @@ pub fn answer(
                     (made.reveal().to_owned(), Some(made))
                 }
             };
-            let visit = visit(session, app.store.visit_token(&cookie)?);
+            let visit = visit(session, app.store.visit_token(&cookie)?)?;
             if changes && !app.store.is_visit_token(&cookie, given_token(&visit))? {
                 return Err(Error::Denied(STALE));
             }

@@ -300,6 +300,7 @@ fn lists_keep_filter_sort_and_page_in_the_address() {
     let page = anna.read("/programmes?search=nothing+like+this");
     assert!(page.contains("No programme matches") && page.contains("Clear the filter"));
     anna.get("/programmes?framework=nonsense").expect(422);
+    house.get("/programmes?framework=nonsense").expect(303);
     let viewer = Person::new(&house, "Vera", Role::Viewer);
     assert!(!viewer.read("/programmes").contains("New programme"));
 }
