@@ -113,6 +113,31 @@ def first_id(path):
     return data[0]["id"]
 
 
+def ended_delivery():
+    """A delivery that can be replayed: one that was cancelled when its webhook was switched off and on again."""
+    webhook = {"name": "Replay", "channel": "email", "url": "mailto:replay@tests.example", "events": ["finding.created"]}
+    path = "/api/v1/webhooks/" + json.loads(ask("POST", "/api/v1/webhooks", body=webhook)[2])["data"]["id"]
+    for _ in range(100):
+        ask("POST", "/api/v1/findings", body={"title": "A finding of the test", "severity": "low"})
+        ask("PATCH", path, body={"active": False})
+        ask("PATCH", path, body={"active": True})
+        cancelled = json.loads(ask("GET", path + "/deliveries?state=cancelled")[2])["data"]
+        if cancelled:
+            return cancelled[0]["id"]
+    raise SystemExit("no delivery was cancelled")
+
+
+def with_id(path, identifier):
+    """A path with an id in its one place."""
+    beginning, rest = path.split("{", 1)
+    return beginning + identifier + rest.split("}", 1)[1]
+
+
+def asked(target, query):
+    """An address with one more parameter."""
+    return target + ("&" if "?" in target else "?") + query
+
+
 def body_of(path, operation):
     """The example of the document, where it needs no id of this tenant."""
     example = operation["requestBody"]["content"]["application/json"]["example"]
@@ -131,15 +156,15 @@ def failures(path, method, operation, target, seen):
     asks = {
         "401": lambda: ask(method, target, key=None),
         "413": lambda: ask(method, target, body=b'{"a":"' + b"x" * 300_000 + b'"}'),
-        "414": lambda: ask(method, target + "?search=" + "x" * 9000),
-        "422": lambda: ask(method, target, body={"no_such_field": 1}) if takes_body else ask(method, target + "?no_such=1"),
+        "414": lambda: ask(method, asked(target, "search=" + "x" * 9000)),
+        "422": lambda: ask(method, target, body={"no_such_field": 1}) if takes_body else ask(method, asked(target, "no_such=1")),
         "501": lambda: ask(method, target),
     }
     if "x-permission" in operation:
         asks["403"] = lambda: ask(method, target, key=READER, body={} if takes_body else None)
     if "{" in path:
         body = body_of(path, operation) if takes_body else None
-        asks["404"] = lambda: ask(method, path.split("{")[0] + "no_such", body=body)
+        asks["404"] = lambda: ask(method, with_id(path, "no_such"), body=body)
     if "501" in listed:
         # A row without code takes anything: what it will refuse is not known yet.
         asks.pop("422")
@@ -158,7 +183,7 @@ def reads(path, operation, target, seen):
     for parameter in operation.get("parameters", []):
         words = parameter["schema"].get("enum", []) if parameter["in"] == "query" else []
         for word in words:
-            check(operation, f"GET {path}?{parameter['name']}={word}", ask("GET", f"{target}?{parameter['name']}={word}"), "200", seen)
+            check(operation, f"GET {path}?{parameter['name']}={word}", ask("GET", asked(target, f"{parameter['name']}={word}")), "200", seen)
 
 
 def main():
@@ -174,7 +199,11 @@ def main():
         beginning = path.split("/{")[0]
         target = path
         if "{" in path and available:
-            target = f"{beginning}/{made.get(beginning) or first_id(beginning)}"
+            known = ended_delivery() if beginning.endswith("/deliveries") else made.get(beginning) or first_id(beginning)
+            target = with_id(path, known)
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query" and parameter.get("required"):
+                target = asked(target, f"{parameter['name']}=recovery")
         if available and method == "get":
             reads(path, operation, target, here)
         elif available:
