@@ -19,9 +19,10 @@ use crate::http::route::Handler::{AtStart, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
+use crate::reference::dataset::{EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, TRAINING};
 use crate::web::{
-    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, profile,
-    programme, provider, sign_in, test_case, user, webhook,
+    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, library, profile,
+    programme, provider, sign_in, test_case, timeline, user, webhook,
 };
 
 /// What the service shows to people.
@@ -191,6 +192,25 @@ pub static PAGES: &[Route] = &[
     // The service itself.
     view("/audit", ReadAudit, web::audit::list).asks(web::audit::PARAMS).says("The audit log."),
     view("/health", Look, web::health::page).says("How the service is."),
+    // The library and the timeline.
+    view("/timeline", Look, timeline::list).asks(timeline::PARAMS).says("The compliance timeline."),
+    view("/measures", Look, library::measures).asks(library::params(&MEASURES)).says("The DORA measures."),
+    view("/measures/{measure}", Look, library::measure)
+        .says("One measure with its evidence, its gaps and own work on it."),
+    view("/evidence", Look, library::evidence)
+        .asks(library::params(&EVIDENCE))
+        .says("The kinds of evidence."),
+    view("/evidence/{evidence}", Look, library::proof).says("One kind of evidence."),
+    view("/gap-analysis", Look, library::gaps).asks(library::params(&GAP_ANALYSIS)).says("The gap analysis."),
+    view("/gap-analysis/{requirement}", Look, library::gap).says("One requirement."),
+    view("/radar", Look, library::radar).asks(library::params(&RADAR)).says("Signals from supervisors."),
+    view("/radar/{signal}", Look, library::signal).says("One signal."),
+    view("/drills", Look, library::drills)
+        .asks(library::params(&INCIDENT_DRILLS))
+        .says("The incident drills."),
+    view("/drills/{drill}", Look, library::drill).says("One drill."),
+    view("/training", Look, library::trainings).asks(library::params(&TRAINING)).says("The training units."),
+    view("/training/{training}", Look, library::training).says("One training unit."),
 ];
 
 #[cfg(test)]
@@ -204,6 +224,7 @@ mod tests {
             assert!(matches!(row.tier, Tier::Page | Tier::Workspace | Tier::Asset), "{}", row.path);
             let api = row.path == "/api" || row.path.starts_with("/api/");
             assert!(row.path.starts_with('/') && !api, "{}", row.path);
+            assert!(row.asks.iter().all(|param| param.name != "limit"), "{}: a page stays small", row.path);
             assert!(row.says.ends_with('.') && !row.says.contains(". "), "{}", row.path);
         }
     }

@@ -65,7 +65,7 @@ pub use key_admin::{NewKey, Reach};
 pub use list::Listed;
 pub use lock::ServerLock;
 pub use outbox::{Claim, Ended, Errand, Lane, Settled};
-pub use overview::{Ages, Ahead};
+pub use overview::{Ages, Ahead, OnMeasure};
 pub use rate::SavedWindow;
 pub use record::Records;
 pub use restore::{Restored, restore};

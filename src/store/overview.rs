@@ -71,7 +71,33 @@ impl Tenant<'_> {
         ahead.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         Ok(ahead)
     }
+
+    /// The newest of the tenant's findings and test cases that name a measure: what, id, title, status.
+    pub fn work_on_measure(&self, measure_id: &str) -> Result<Vec<OnMeasure>, Error> {
+        let quoted = format!("\"{measure_id}\"");
+        let findings = "select id, title, status from finding where tenant_id = ?1
+             and instr(measure_ids, ?2) > 0 order by id desc limit 20";
+        let cases = "select id, title, status from test_case where tenant_id = ?1
+             and instr(measure_ids, ?2) > 0 order by id desc limit 20";
+        self.read(|connection| {
+            let moment = connection.unchecked_transaction()?;
+            let mut all = Vec::new();
+            for (work, sql) in [(Work::Finding, findings), (Work::TestCase, cases)] {
+                let mut rows = moment.prepare_cached(sql)?;
+                let found = rows.query_map((&self.id, &quoted), |row| {
+                    Ok((work, row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
+                for each in found {
+                    all.push(each?);
+                }
+            }
+            Ok(all)
+        })
+    }
 }
+
+/// What, its id, its title and its status.
+pub type OnMeasure = (Work, String, String, String);
 
 fn ages_of_row(row: &Row) -> rusqlite::Result<Ages> {
     let count = |column: usize| row.get::<_, i64>(column).map(|count| u64::try_from(count).unwrap_or(0));

@@ -64,6 +64,9 @@ struct Spot {
     label: String,
 }
 
+/// A row of the matrix: its name and its cells.
+type MatrixRow = (String, Vec<Spot>);
+
 struct Share {
     dimension: String,
     name: String,
@@ -88,7 +91,7 @@ struct Dashboard {
     alerts: Vec<Line>,
     alert_count: String,
     columns: Vec<String>,
-    matrix: Vec<(String, Vec<Spot>)>,
+    matrix: Vec<MatrixRow>,
     risk_lead: String,
     shares: Vec<Share>,
 }
@@ -263,7 +266,7 @@ fn alert_line(visit: &Visit, alert: &Alert) -> Line {
 }
 
 /// The heads of the columns, the rows from the likeliest down, and the totals in words.
-fn matrix(visit: &Visit) -> (Vec<String>, Vec<(String, Vec<Spot>)>, String) {
+fn matrix(visit: &Visit) -> (Vec<String>, Vec<MatrixRow>, String) {
     let (words, risks) = (Words, &visit.app.reference.catalogue.risks);
     let scales = &risks.extra.scales;
     let spot = |likelihood: u8, impact: u8| {

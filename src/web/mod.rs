@@ -22,6 +22,7 @@ pub mod finding_many;
 pub mod frame;
 pub mod health;
 pub mod key;
+pub mod library;
 mod markup;
 pub mod part;
 pub mod picture;
@@ -34,6 +35,7 @@ pub mod test_case;
 pub mod time;
 pub mod user;
 pub mod webhook;
+pub mod timeline;
 pub mod words;
 
 use crate::error::Error;

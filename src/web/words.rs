@@ -12,6 +12,7 @@ static FILES: &[&str] = &[
     include_str!("../../data/words/dashboard.tsv"),
     include_str!("../../data/words/finding.tsv"),
     include_str!("../../data/words/frame.tsv"),
+    include_str!("../../data/words/library.tsv"),
     include_str!("../../data/words/people.tsv"),
     include_str!("../../data/words/programme.tsv"),
     include_str!("../../data/words/register.tsv"),

@@ -342,8 +342,14 @@ fn a_cra_report_runs_stage_by_stage_with_its_texts_and_references() {
     let again = [sent[0], sent[1], ("reference", "SRP-LATER"), ("authority", "")];
     let (_, page) = anna.does(&submissions, &again);
     assert!(page.contains("SRP-LATER") && !page.contains("Close the report"), "{page}");
+    run_to_the_end(&anna, &path);
+}
+
+/// All that is left of a report whose early warning is sent.
+fn run_to_the_end(anna: &Person, path: &str) {
+    let submissions = format!("{path}/submissions");
     anna.post(&format!("{path}/delete"), &[]).expect(422);
-    anna.does(&path, &[("corrective_measure_at", "2026-11-15T06:00")]);
+    anna.does(path, &[("corrective_measure_at", "2026-11-15T06:00")]);
     for stage in ["notification", "final_report"] {
         anna.does(&submissions, &[("stage", stage), ("submitted_at", "2026-11-15T08:00")]);
     }
@@ -351,14 +357,22 @@ fn a_cra_report_runs_stage_by_stage_with_its_texts_and_references() {
     assert!(!page.contains("Withdraw the report") && page.contains("moved it"), "{page}");
     anna.post(&format!("{path}/status"), &[("status", "withdrawn")]).expect(422);
     anna.does(&format!("{path}/notes"), &[("body", HOSTILE)]);
-    for page in ["/cra-reports".to_owned(), path.clone(), format!("{path}/edit"), format!("{path}/delete")] {
+    for page in ["/cra-reports".to_owned(), path.to_owned(), format!("{path}/edit"), format!("{path}/delete")]
+    {
         is_harmless(&anna.read(&page), &page);
     }
-    let page = anna.read("/cra-reports?status=closed&sort=title");
+}
+
+#[test]
+fn cra_reports_are_filtered_and_only_editors_move_them() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    report(&house, "First", "2026-11-15T07:00:00Z");
+    let page = anna.read("/cra-reports?status=draft&sort=title");
     assert!(
-        page.contains("1 report matches") && page.contains("sort=-title") && page.contains("Status: Closed")
+        page.contains("1 report matches") && page.contains("sort=-title") && page.contains("Status: Draft")
     );
-    assert!(anna.read("/cra-reports?status=draft").contains("No report matches"));
+    assert!(anna.read("/cra-reports?status=closed").contains("No report matches"));
     let bad = [("kind", "severe_incident"), ("title", "Typed"), ("cve_id", "nonsense")];
     let page = text_of(&anna.post("/cra-reports", &bad).expect(422));
     assert!(
@@ -450,4 +464,59 @@ fn the_register_is_kept_and_its_concentration_is_told() {
     anna.does(&format!("{arrangement}/delete"), &[]);
     anna.does(&format!("{provider}/delete"), &[]);
     anna.get(&provider).expect(404);
+}
+
+#[test]
+fn the_library_is_read_filtered_and_linked() {
+    let house = House::new();
+    let vera = Person::new(&house, "Vera", Role::Viewer);
+    for (list, noun) in [
+        ("/measures", "Measures"),
+        ("/evidence", "Evidence"),
+        ("/gap-analysis", "Gap analysis"),
+        ("/radar", "Radar"),
+        ("/drills", "Drills"),
+        ("/training", "Training"),
+    ] {
+        let page = vera.read(list);
+        assert!(page.contains(&format!("<h1>{noun}</h1>")) && page.len() < 150 * 1024, "{list}");
+        let link = format!("class=\"title\" href=\"{list}/");
+        let id = page.split(&link).nth(1).unwrap_or_else(|| panic!("{list}: {page}"));
+        let id = id.split('"').next().unwrap();
+        let one = vera.read(&format!("{list}/{id}"));
+        assert!(one.contains(id) && one.contains("class=\"facts\"") && one.len() < 150 * 1024, "{list}/{id}");
+        assert!(
+            vera.read(&format!("{list}?search=nothing+like+this+there")).contains("Nothing matches"),
+            "{list}"
+        );
+        vera.get(&format!("{list}/nothing")).expect(404);
+    }
+    let page = vera.read("/measures?priority=critical&search=network");
+    assert!(page.contains("Priority: Critical") && page.contains("Search: network"), "{page}");
+    vera.get("/measures?priority=nonsense").expect(422);
+    // A measure leads to its evidence, and back; to its gaps; to the tenant's own work.
+    let measure = vera.read("/measures/DORA-09-05");
+    let evidence = measure.split("href=\"/evidence/").nth(1).expect("evidence").split('"').next().unwrap();
+    assert!(vera.read(&format!("/evidence/{evidence}")).contains("href=\"/measures/DORA-09-05\""));
+    assert!(!measure.contains("Your findings and test cases on it"));
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    let on = [("title", HOSTILE), ("severity", "low"), ("measure_ids", "DORA-09-05")];
+    let (finding, page) = anna.does("/findings", &on);
+    assert!(page.contains("href=\"/measures/DORA-09-05\""), "{page}");
+    let page = vera.read("/measures/DORA-09-05");
+    assert!(page.contains(&format!("href=\"{finding}\"")), "{page}");
+    is_harmless(&page, "the measure");
+}
+
+#[test]
+fn the_timeline_is_read_and_filtered() {
+    let house = House::new();
+    house.service().house.app.sync_timeline_at_start().unwrap();
+    let vera = Person::new(&house, "Vera", Role::Viewer);
+    let page = vera.read("/timeline");
+    assert!(page.contains("In force") && page.contains("Upcoming") && page.len() < 150 * 1024, "{page}");
+    let page = vera.read("/timeline?status=upcoming&framework=cra");
+    assert!(page.contains("Framework: CRA") && !page.contains(">In force</span>"), "{page}");
+    assert!(vera.read("/timeline?search=nothing+like+this").contains("No milestone matches"));
+    vera.get("/timeline?framework=nonsense").expect(422);
 }
