@@ -21,8 +21,8 @@ use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
 use crate::reference::dataset::{EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, TRAINING};
 use crate::web::{
-    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, library, profile,
-    programme, provider, sign_in, test_case, timeline, user, webhook,
+    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, library,
+    profile, programme, provider, sign_in, test_case, timeline, user, webhook,
 };
 
 /// What the service shows to people.

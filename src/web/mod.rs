@@ -33,9 +33,9 @@ pub mod provider;
 pub mod sign_in;
 pub mod test_case;
 pub mod time;
+pub mod timeline;
 pub mod user;
 pub mod webhook;
-pub mod timeline;
 pub mod words;
 
 use crate::error::Error;
