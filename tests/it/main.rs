@@ -25,6 +25,7 @@ mod matrix;
 mod openapi;
 mod outbox;
 mod pages;
+mod pdf;
 mod people;
 mod process;
 mod programme;
