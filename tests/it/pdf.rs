@@ -120,7 +120,7 @@ fn finding(number: usize) -> Finding {
         id: format!("fnd_01K77D4Q2ZK8M3VXT9B{number:07}"),
         external_id: Some(format!("AUD-{number}")),
         programme_id: Some("prg_01K77D4Q2ZK8M3VXT9B6RHC5NW".into()),
-        test_case_id: (number % 3 > 0).then(|| "tc_01K77D4Q2ZK8M3VXT9B6RHC5NW".into()),
+        test_case_id: (!number.is_multiple_of(3)).then(|| "tc_01K77D4Q2ZK8M3VXT9B6RHC5NW".into()),
         title: titles[number % titles.len()].into(),
         description: Some(
             "The segmentation test of 10 October reached two management ports of the payment gateway from an \
@@ -130,9 +130,9 @@ fn finding(number: usize) -> Finding {
         ),
         severity: severities[number % severities.len()],
         status,
-        owner: (number % 4 > 0).then(|| "Jonas Prerow".into()),
+        owner: (!number.is_multiple_of(4)).then(|| "Jonas Prerow".into()),
         detected_on: day("2026-10-10"),
-        due_on: (number % 5 < 4).then(|| day(if number % 2 == 0 { "2026-11-09" } else { "2027-01-08" })),
+        due_on: (number % 5 < 4).then(|| day(if number.is_multiple_of(2) { "2026-11-09" } else { "2027-01-08" })),
         remediation: Some("Remove the print subnet from rule set PG-07 (done 3 November).".into()),
         measure_ids: vec!["DORA-09-05".into(), "DORA-24-05".into()],
         acceptance_reason: (status == Status::RiskAccepted).then(|| "The gateway is replaced in March.".into()),
