@@ -12,7 +12,7 @@
 //!  4  config                       settings
 //!  3  limiter  scanner  ledger     rate windows, the scan of ourselves, runs of jobs
 //!  2  reference  store             static data, rows
-//!  1  payload  meter               prepared bytes, counters
+//!  1  payload  meter  pdf          prepared bytes, counters, documents
 //!  0  domain  shape  error  clock  chance  disk  meaning
 //! ```
 //!
@@ -42,6 +42,7 @@ pub mod limiter;
 pub mod meter;
 pub mod pages;
 pub mod payload;
+pub mod pdf;
 pub mod reference;
 pub mod routes;
 pub mod scanner;

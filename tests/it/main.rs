@@ -28,6 +28,7 @@ mod openapi;
 mod ops;
 mod outbox;
 mod pages;
+mod pdf;
 mod people;
 mod person;
 mod process;
