@@ -29,6 +29,7 @@ pub mod import;
 pub mod import_csv;
 pub mod json;
 pub mod key;
+pub mod language;
 pub mod limit;
 pub mod measure;
 pub mod message;

@@ -5,6 +5,7 @@ use super::peer::address;
 use super::reply::Reply;
 use super::site::Site;
 use crate::app::App;
+use crate::domain::language::Language;
 use crate::domain::query::Query;
 use crate::domain::sent::Sent;
 use crate::domain::session::{Session, Token, Visitor};
@@ -104,6 +105,11 @@ impl<'a> Visit<'a> {
     /// May whoever is signed in do that? For what a page offers; the row's own act is asked at the entrance.
     pub fn may(&self, act: Act) -> bool {
         self.session.as_ref().is_some_and(|session| session.role.may(act))
+    }
+
+    /// The language the person reads.
+    pub fn language(&self) -> Language {
+        Language::English
     }
 
     /// From where the person comes.

@@ -6,7 +6,7 @@ use super::finding::of_object;
 use super::frame::Frame;
 use super::part::{Cell, Column, Empty, Facts, Filters, Heads, History, Inputs, Pager, badge, column};
 use super::plain::{PlainForm, PlainList, PlainShow, Slot};
-use super::words::{Words, grouped};
+use super::words::Words;
 use crate::domain::arrangement::{ARRANGEMENT_PATCH, Arrangement, Criticality, NEW_ARRANGEMENT};
 use crate::domain::query::{LIMIT, OFFSET, Param, Query, SEARCH, encode, filter};
 use crate::domain::user::Act;
@@ -55,7 +55,7 @@ static COLUMNS: &[Column] = &[
 
 /// `GET /arrangements`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query, tenant) = (Words, &visit.query, visit.tenant()?);
+    let (words, query, tenant) = (Words::of(visit), &visit.query, visit.tenant()?);
     let listed = tenant.arrangements(query)?;
     let providers = choose::providers(&tenant, query.get("provider_id"))?;
     let slot =
@@ -102,20 +102,20 @@ pub fn lines_of(visit: &Visit, provider_id: &str) -> Result<Vec<(Cell, Cell)>, E
     let listed = visit.tenant()?.arrangements(&query)?;
     let line = |arrangement: Arrangement| {
         let what = Cell::link(address(&arrangement.id), arrangement.service);
-        let level = Cell::text(Words.word(arrangement.criticality.name()));
+        let level = Cell::text(Words::of(visit).word(arrangement.criticality.name()));
         (what.below(arrangement.function.unwrap_or_default()), level)
     };
     Ok(listed.items.into_iter().map(line).collect())
 }
 
 fn cost(words: Words, arrangement: &Arrangement) -> Cell {
-    let euros = arrangement.annual_cost_eur.map(|euros| format!("{} €", grouped(euros.round() as u64)));
+    let euros = arrangement.annual_cost_eur.map(|euros| format!("{} €", words.number(euros.round() as u64)));
     Cell::optional(words, euros.as_deref())
 }
 
 /// `GET /arrangements/{arrangement}`
 pub fn show(visit: &Visit) -> Answer {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let arrangement = tenant.arrangement(&visit.id)?;
     let provider = tenant.provider(&arrangement.provider_id)?;
     let name = |field: &str| words.field(NOUN, field);
@@ -153,7 +153,7 @@ pub fn show(visit: &Visit) -> Answer {
 /// `GET /arrangements/new`
 pub fn new(visit: &Visit) -> Answer {
     let first = json!({ "provider_id": visit.query.get("provider_id") });
-    Ok(Reply::html(form_page(visit, &Inputs::of(NOUN, &NEW_ARRANGEMENT, first), None)?))
+    Ok(Reply::html(form_page(visit, &Inputs::of(Words::of(visit), NOUN, &NEW_ARRANGEMENT, first), None)?))
 }
 
 /// `POST /arrangements`
@@ -161,7 +161,7 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_arrangement(values)) {
         Ok(arrangement) => Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_ARRANGEMENT, json!({})).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_ARRANGEMENT, json!({})).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -171,7 +171,7 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /arrangements/{arrangement}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let arrangement = visit.tenant()?.arrangement(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &ARRANGEMENT_PATCH, json!(arrangement));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &ARRANGEMENT_PATCH, json!(arrangement));
     Ok(Reply::html(form_page(visit, &inputs, Some(&arrangement))?))
 }
 
@@ -182,7 +182,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(arrangement) => Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
         Err(Error::Invalid(faults)) => {
             let arrangement = tenant.arrangement(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &ARRANGEMENT_PATCH, json!(arrangement)).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &ARRANGEMENT_PATCH, json!(arrangement))
+                .again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&arrangement))?))
         }
         Err(other) => Err(other),
@@ -190,7 +191,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, of: Option<&Arrangement>) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let here = of.map_or(PATH.to_owned(), |of| address(&of.id));
     let own = of.map(|of| of.provider_id.as_str()).or(visit.query.get("provider_id"));
     let provider = visit.sent.text("provider_id").or(own).filter(|id| !id.is_empty());
@@ -227,10 +228,10 @@ fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let arrangement = visit.tenant()?.arrangement(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("arrangement.delete_title", &[("name", &arrangement.service)]),
-        text: Words.t("arrangement.delete_text").to_owned(),
+        title: Words::of(visit).say("arrangement.delete_title", &[("name", &arrangement.service)]),
+        text: Words::of(visit).t("arrangement.delete_text").to_owned(),
         action: format!("{}/delete", address(&arrangement.id)),
-        button: Words.t("arrangement.delete"),
+        button: Words::of(visit).t("arrangement.delete"),
         back: address(&arrangement.id),
         faults: None,
     })

@@ -32,7 +32,7 @@ struct AuditPage {
 
 /// `GET /audit`
 pub fn list(visit: &Visit) -> Answer {
-    let words = Words;
+    let words = Words::of(visit);
     let listed = visit.tenant()?.audit(visit.query.page())?;
     let row = |entry: &Entry| Row {
         when: Cell::moment(words, entry.at),

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs, badge};
 use super::picture::Bar;
 use super::plain::PlainForm;
-use super::words::{Words, grouped};
+use super::words::Words;
 use super::{arrangement, asset, choose, render};
 use crate::domain::arrangement::SUPPOSED_ARRANGEMENT;
 use crate::domain::day::Day;
@@ -79,7 +79,7 @@ struct Page {
 
 /// `GET /concentration`
 pub fn page(visit: &Visit) -> Answer {
-    let inputs = Inputs::of("arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
+    let inputs = Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
     Ok(Reply::html(made(visit, &inputs, None, None)?))
 }
 
@@ -89,7 +89,7 @@ fn made(
     supposed: Option<Value>,
     faults: Option<FaultList>,
 ) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let thresholds = tenant.thresholds()?;
     let today = Day::of_ms(visit.app.clock.now_ms());
     let latest = match tenant.latest_analysis() {
@@ -108,7 +108,8 @@ fn made(
     render(&Page {
         frame: Frame::of(visit, PATH)?,
         may_change: visit.may(Act::ChangeData),
-        basis: Inputs::of("concentration", &ANALYZE, json!({ "basis": "criticality" })).field("basis"),
+        basis: Inputs::of(Words::of(visit), "concentration", &ANALYZE, json!({ "basis": "criticality" }))
+            .field("basis"),
         told: latest.as_ref().map(told),
         breaches: found.listed.items.iter().map(|breach| breach_line(words, breach)).collect(),
         enabled: found.enabled,
@@ -119,7 +120,7 @@ fn made(
 }
 
 fn told(words: Words, analysis: &Value, thresholds: &Thresholds, today: Day) -> Told {
-    let number = |field: &str| grouped(analysis[field].as_u64().unwrap_or(0));
+    let number = |field: &str| words.number(analysis[field].as_u64().unwrap_or(0));
     let pct = |field: &str| Cell::text(format!("{:.1} %", analysis[field].as_f64().unwrap_or(0.0)));
     let name = |field: &str| words.field("concentration", field);
     let review = analysis["next_review_on"].as_str().and_then(Day::parse);
@@ -184,7 +185,7 @@ fn dimension_view(
         state,
         rest: shares.len().saturating_sub(SHARES_MAX),
         shares: shares.iter().take(SHARES_MAX).map(line).collect(),
-        hhi: grouped(of["hhi"].as_u64().unwrap_or(0)),
+        hhi: words.number(of["hhi"].as_u64().unwrap_or(0)),
         limit: format!("{limit:.0} %"),
     }
 }
@@ -214,7 +215,7 @@ pub fn analyse(visit: &Visit) -> Answer {
 
 /// `POST /concentration/what-if`: how it would be with one more arrangement. Nothing is stored.
 pub fn what_if(visit: &Visit) -> Answer {
-    let inputs = || Inputs::of("arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
+    let inputs = || Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
     match visit.sent.values().and_then(|values| suppose(visit, &values)) {
         Ok(supposed) => {
             let inputs = inputs().again(visit, Faults::default());
@@ -242,14 +243,15 @@ fn suppose(visit: &Visit, values: &Values) -> Result<Value, Error> {
 }
 
 fn refused(visit: &Visit, faults: &Faults) -> Answer {
-    let inputs = Inputs::of("arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
+    let inputs = Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
     let list = Some(FaultList::one(faults.to_string()));
     Ok(Reply::faulty_page(made(visit, &inputs, None, list)?))
 }
 
 /// `GET /thresholds`
 pub fn limits(visit: &Visit) -> Answer {
-    let inputs = Inputs::of("threshold", &THRESHOLD_PATCH, json!(visit.tenant()?.thresholds()?));
+    let inputs =
+        Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(visit.tenant()?.thresholds()?));
     Ok(Reply::html(limits_page(visit, &inputs)?))
 }
 
@@ -259,7 +261,8 @@ pub fn change_limits(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| tenant.change_thresholds(values)) {
         Ok(_) => Ok(visit.go(PATH, Notice::new("done.thresholds_changed"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of("threshold", &THRESHOLD_PATCH, json!(tenant.thresholds()?));
+            let inputs =
+                Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(tenant.thresholds()?));
             Ok(Reply::faulty_page(limits_page(visit, &inputs.again(visit, faults))?))
         }
         Err(other) => Err(other),
@@ -267,7 +270,7 @@ pub fn change_limits(visit: &Visit) -> Answer {
 }
 
 fn limits_page(visit: &Visit, inputs: &Inputs) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let page = PlainForm {
         frame: Frame::of(visit, "/thresholds")?,
         list: (PATH, words.t("concentration.title")),

@@ -103,7 +103,7 @@ struct ShowPage {
 
 /// `GET /cra-reports`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query, now_ms) = (Words, &visit.query, visit.app.clock.now_ms());
+    let (words, query, now_ms) = (Words::of(visit), &visit.query, visit.app.clock.now_ms());
     let listed = visit.tenant()?.cra_reports(query)?;
     let row = |report: &CraReport| Row {
         title: Cell { class: "title", ..Cell::link(address(&report.id), &report.title) }
@@ -137,7 +137,7 @@ pub fn show(visit: &Visit) -> Answer {
 }
 
 fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
-    let (words, now_ms) = (Words, visit.app.clock.now_ms());
+    let (words, now_ms) = (Words::of(visit), visit.app.clock.now_ms());
     let report = visit.tenant()?.cra_report(&visit.id)?;
     let may_change = visit.may(Act::ChangeData);
     let moves: &[Status] = if may_change { report.status.moves() } else { &[] };
@@ -209,7 +209,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
         "reference": known.and_then(|known| known.reference.clone()),
         "authority": known.and_then(|known| known.authority.clone()),
     });
-    let mut inputs = Inputs::of(NOUN, &SUBMISSION, held);
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &SUBMISSION, held);
     // What was typed belongs to the stage that it was typed for.
     if let Some(faults) = refused.filter(|_| visit.sent.text("stage") == Some(stage.name())) {
         inputs = inputs.again(visit, faults.clone());
@@ -217,7 +217,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
     let field = |name: &str| inputs.field(name).named(&format!("{}-{name}", stage.name()));
     Handed {
         stage: stage.name(),
-        name: Words.word(stage.name()),
+        name: Words::of(visit).word(stage.name()),
         fields: [field("submitted_at"), field("authority"), field("reference")],
     }
 }
@@ -302,10 +302,10 @@ fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let report = visit.tenant()?.cra_report(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("cra.delete_title", &[("name", &report.title)]),
-        text: Words.t("cra.delete_text").to_owned(),
+        title: Words::of(visit).say("cra.delete_title", &[("name", &report.title)]),
+        text: Words::of(visit).t("cra.delete_text").to_owned(),
         action: format!("{}/delete", address(&report.id)),
-        button: Words.t("cra.delete"),
+        button: Words::of(visit).t("cra.delete"),
         back: address(&report.id),
         faults: None,
     })

@@ -45,7 +45,7 @@ struct FormPage {
 /// `GET /cra-reports/new`
 pub fn new(visit: &Visit) -> Answer {
     let first = json!({ "became_aware_at": rfc3339(visit.app.clock.now_ms()) });
-    Ok(Reply::html(form_page(visit, &Inputs::of(NOUN, &NEW_CRA_REPORT, first), None)?))
+    Ok(Reply::html(form_page(visit, &Inputs::of(Words::of(visit), NOUN, &NEW_CRA_REPORT, first), None)?))
 }
 
 /// `POST /cra-reports`
@@ -53,7 +53,8 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_cra_report(values)) {
         Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_created"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_CRA_REPORT, Value::Null).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &NEW_CRA_REPORT, Value::Null).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -63,7 +64,8 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /cra-reports/{report}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let report = visit.tenant()?.cra_report(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &CRA_REPORT_PATCH, report.shown(visit.app.clock.now_ms()));
+    let inputs =
+        Inputs::of(Words::of(visit), NOUN, &CRA_REPORT_PATCH, report.shown(visit.app.clock.now_ms()));
     Ok(Reply::html(form_page(visit, &inputs, Some(&report))?))
 }
 
@@ -75,7 +77,7 @@ pub fn change(visit: &Visit) -> Answer {
         Err(Error::Invalid(faults)) => {
             let report = tenant.cra_report(&visit.id)?;
             let shown = report.shown(visit.app.clock.now_ms());
-            let inputs = Inputs::of(NOUN, &CRA_REPORT_PATCH, shown).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &CRA_REPORT_PATCH, shown).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&report))?))
         }
         Err(other) => Err(other),
@@ -83,7 +85,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, report: Option<&CraReport>) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let here = report.map_or(PATH.to_owned(), |report| address(&report.id));
     render(&FormPage {
         frame: Frame::of(visit, PATH)?,

@@ -4,7 +4,7 @@ use super::finding::PATH as FINDINGS;
 use super::frame::{Frame, is_open};
 use super::part::{Cell, badge};
 use super::picture::{Bar, Clock};
-use super::words::{Words, grouped};
+use super::words::Words;
 use super::{asset, render};
 use crate::domain::alert::{Alert, Work};
 use crate::domain::cra::CraReport;
@@ -102,7 +102,7 @@ pub fn page(visit: &Visit) -> Answer {
 }
 
 fn made(visit: &Visit) -> Result<String, Error> {
-    let (words, tenant, now_ms) = (Words, visit.tenant()?, visit.app.clock.now_ms());
+    let (words, tenant, now_ms) = (Words::of(visit), visit.tenant()?, visit.app.clock.now_ms());
     let running = tenant.running_cra_reports()?;
     let ages = tenant.finding_ages()?;
     let query = Query::check(&format!("limit={ROWS_MAX}"), SHORT).map_err(Error::Invalid)?;
@@ -140,8 +140,8 @@ fn clock(visit: &Visit, report: &CraReport, now_ms: i64) -> Option<Running> {
     let (stage, due_at) = report.next_deadline()?;
     let title = format!("{}, {}", report.title, report.product_name);
     Some(Running {
-        clock: Clock::of(Words, report, stage, now_ms),
-        due: Cell::moment(Words, due_at),
+        clock: Clock::of(Words::of(visit), report, stage, now_ms),
+        due: Cell::moment(Words::of(visit), due_at),
         about: linked(visit, "/cra-reports", &report.id, title),
     })
 }
@@ -155,7 +155,7 @@ fn linked(visit: &Visit, pages: &str, id: &str, text: String) -> Cell {
 }
 
 fn scores(visit: &Visit) -> Result<(String, Vec<Score>), Error> {
-    let (words, told) = (Words, overview(&visit.app.reference.catalogue));
+    let (words, told) = (Words::of(visit), overview(&visit.app.reference.catalogue));
     let mut scores = Vec::new();
     for each in told["frameworks"].as_array().into_iter().flatten() {
         let name = words.word(each["framework"].as_str().unwrap_or_default());
@@ -213,7 +213,7 @@ fn age_rows(words: Words, ages: &[Ages]) -> Vec<AgeRow> {
         let wide = ages.counts.map(|count| count as f64 / most * 100.0);
         let link = |more: &str, count: u64| match count {
             0 => Cell { class: "faint", ..Cell::text("0") },
-            _ => Cell::link(format!("{FINDINGS}?severity={name}{more}"), grouped(count)),
+            _ => Cell::link(format!("{FINDINGS}?severity={name}{more}"), words.number(count)),
         };
         AgeRow {
             severity: badge(words, name),
@@ -227,7 +227,7 @@ fn age_rows(words: Words, ages: &[Ages]) -> Vec<AgeRow> {
 }
 
 fn ahead(visit: &Visit) -> Result<Vec<Line>, Error> {
-    let (words, today) = (Words, Day::of_ms(visit.app.clock.now_ms()));
+    let (words, today) = (Words::of(visit), Day::of_ms(visit.app.clock.now_ms()));
     let line = |ahead: &Ahead| {
         let (pages, noun) = match ahead.work {
             Work::Finding => ("/findings", words.t("finding.title_one")),
@@ -262,12 +262,12 @@ fn alert_line(visit: &Visit, alert: &Alert) -> Line {
         }
         _ => linked(visit, pages, &alert.source.id, alert.title.clone()),
     };
-    Line { what: what.below(&alert.message), end: badge(Words, alert.severity.name()) }
+    Line { what: what.below(&alert.message), end: badge(Words::of(visit), alert.severity.name()) }
 }
 
 /// The heads of the columns, the rows from the likeliest down, and the totals in words.
 fn matrix(visit: &Visit) -> (Vec<String>, Vec<MatrixRow>, String) {
-    let (words, risks) = (Words, &visit.app.reference.catalogue.risks);
+    let (words, risks) = (Words::of(visit), &visit.app.reference.catalogue.risks);
     let scales = &risks.extra.scales;
     let spot = |likelihood: u8, impact: u8| {
         let count =
@@ -300,7 +300,7 @@ fn shares(visit: &Visit) -> Result<Vec<Share>, Error> {
     let share = |dimension: Dimension| {
         let of = &told["dimensions"][dimension.name()];
         let (name, pct) = (of["shares"][0]["name"].as_str()?, of["shares"][0]["share_pct"].as_f64()?);
-        Some(shown_share(Words, dimension, name, pct, thresholds.pct(dimension) as f64))
+        Some(shown_share(Words::of(visit), dimension, name, pct, thresholds.pct(dimension) as f64))
     };
     Ok(Dimension::ALL.into_iter().filter_map(share).collect())
 }

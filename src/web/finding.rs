@@ -123,7 +123,7 @@ struct Accept {
 
 /// `GET /findings`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query, tenant) = (Words, &visit.query, visit.tenant()?);
+    let (words, query, tenant) = (Words::of(visit), &visit.query, visit.tenant()?);
     let today = Day::of_ms(visit.app.clock.now_ms());
     let listed = tenant.listed_findings(query)?;
     let programmes = choose::programmes(&tenant, query.get("programme_id"))?;
@@ -157,7 +157,7 @@ pub fn list(visit: &Visit) -> Answer {
         filters: filters.options("programme_id", programmes.clone()).options("test_case_id", cases),
         heads: Heads::of(words, PATH, query, if may_change { COLUMNS } else { &COLUMNS[1..] }),
         rows: listed.items.iter().map(row).collect(),
-        to: Inputs::of("bulk", &BULK_MOVE, Value::Null).field("status"),
+        to: Inputs::of(Words::of(visit), "bulk", &BULK_MOVE, Value::Null).field("status"),
         pager: Pager::of(words, PATH, query, listed.page, listed.items.len(), listed.total),
         empty,
     };
@@ -189,13 +189,13 @@ pub fn show(visit: &Visit) -> Answer {
 }
 
 fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let finding = tenant.finding(&visit.id)?;
     let today = Day::of_ms(visit.app.clock.now_ms());
     let may_change = visit.may(Act::ChangeData);
     let offered: &[Status] = if may_change { finding.status.moves() } else { &[] };
     let tried = visit.sent.text("acceptance_reason").is_some();
-    let mut inputs = Inputs::of(NOUN, &FINDING_PATCH, json!(finding));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &FINDING_PATCH, json!(finding));
     if let Some(faults) = refused {
         inputs = inputs.again(visit, faults);
     }
@@ -232,7 +232,7 @@ pub fn measure(visit: &Visit, id: &str) -> Cell {
 }
 
 fn facts(visit: &Visit, finding: &Finding, today: Day) -> Result<Facts, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let name = |field: &str| words.field(NOUN, field);
     let programme = match finding.programme_id.as_deref() {
         Some(id) => Cell::link(format!("/programmes/{id}"), tenant.programme(id)?.name),

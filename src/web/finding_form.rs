@@ -41,7 +41,7 @@ pub fn new(visit: &Visit) -> Answer {
         "test_case_id": visit.query.get("test_case_id"),
         "detected_on": Day::of_ms(visit.app.clock.now_ms()),
     });
-    let inputs = Inputs::of(NOUN, &NEW_FINDING, first);
+    let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_FINDING, first);
     Ok(Reply::html(form_page(visit, &inputs, None)?))
 }
 
@@ -57,7 +57,7 @@ pub fn create(visit: &Visit) -> Answer {
             Ok(visit.go(&address(&finding.id), Notice::new("done.finding_created")))
         }
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_FINDING, Value::Null).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_FINDING, Value::Null).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -67,7 +67,7 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /findings/{finding}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let finding = visit.tenant()?.finding(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &FINDING_PATCH, json!(finding));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &FINDING_PATCH, json!(finding));
     Ok(Reply::html(form_page(visit, &inputs, Some(&finding))?))
 }
 
@@ -78,7 +78,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(finding) => Ok(visit.go(&address(&finding.id), Notice::new("done.finding_changed"))),
         Err(Error::Invalid(faults)) => {
             let finding = tenant.finding(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &FINDING_PATCH, json!(finding)).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &FINDING_PATCH, json!(finding)).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&finding))?))
         }
         Err(other) => Err(other),
@@ -86,7 +87,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, finding: Option<&Finding>) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let here = finding.map_or(PATH.to_owned(), |finding| address(&finding.id));
     let held = |name: &str, own: Option<&Option<String>>| {
         let own = own.and_then(|own| own.as_deref()).or(visit.query.get(name));

@@ -131,9 +131,9 @@ fn missing(visit: &Visit, values: &Values) -> Faults {
 }
 
 fn page(visit: &Visit, ids: Vec<String>, plan: Plan, faults: Option<Faults>) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let to = visit.sent.text("status").filter(|word| Status::parse(word).is_some()).unwrap_or_default();
-    let mut inputs = Inputs::of("finding", &BULK_MOVE, Value::Null);
+    let mut inputs = Inputs::of(Words::of(visit), "finding", &BULK_MOVE, Value::Null);
     if let Some(faults) = faults {
         inputs = inputs.again(visit, faults);
     }

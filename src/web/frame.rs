@@ -102,7 +102,7 @@ pub struct Frame {
 impl Frame {
     /// The frame of a page that stands at `here` in the navigation.
     pub fn of(visit: &Visit, here: &str) -> Result<Frame, Error> {
-        let (words, person) = (Words, visit.person()?);
+        let (words, person) = (Words::of(visit), visit.person()?);
         let links = |links: &'static [(&str, &'static str)]| {
             let open = links.iter().filter(|(_, path)| is_open(visit, path));
             open.map(|(key, path)| NavLink { text: words.t(key), path, here: *path == here }).collect()

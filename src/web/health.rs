@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::part::{Cell, Facts};
-use super::words::{Words, grouped};
+use super::words::Words;
 use super::{asset, render};
 use crate::app::PLATFORM_VERSION;
 use crate::domain::upkeep::{Status, Verdict};
@@ -29,7 +29,7 @@ struct HealthPage {
 
 /// `GET /health`
 pub fn page(visit: &Visit) -> Answer {
-    let (words, app) = (Words, visit.app);
+    let (words, app) = (Words::of(visit), visit.app);
     let report = health::look(app);
     let good = || Cell { class: "st st-ok", ..Cell::text(words.t("health.good")) };
     let verdict = |verdict: Verdict| match verdict {
@@ -51,7 +51,11 @@ pub fn page(visit: &Visit) -> Answer {
         requests += asked;
         errors += failed;
         if failed > 0 {
-            rows.push(Row { route: route.to_owned(), requests: grouped(asked), errors: grouped(failed) });
+            rows.push(Row {
+                route: route.to_owned(),
+                requests: words.number(asked),
+                errors: words.number(failed),
+            });
         }
     }
     let page = HealthPage {

@@ -76,11 +76,11 @@ pub fn list(visit: &Visit) -> Answer {
 }
 
 fn made(visit: &Visit, fresh: Option<Fresh>, faults: Option<Faults>) -> Result<String, Error> {
-    let (words, now_ms) = (Words, visit.app.clock.now_ms());
+    let (words, now_ms) = (Words::of(visit), visit.app.clock.now_ms());
     let keys = visit.tenant()?.keys()?;
     let page = visit.query.page();
     let shown = &keys[page.range(keys.len())];
-    let mut inputs = Inputs::of(NOUN, &WORKSPACE_KEY, json!({ "expires": "365" }));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &WORKSPACE_KEY, json!({ "expires": "365" }));
     if let Some(faults) = faults {
         inputs = inputs.again(visit, faults);
     }
@@ -167,7 +167,7 @@ fn known(visit: &Visit) -> Result<ApiKey, Error> {
 /// `GET /api-keys/{key}/revoke`
 pub fn ask_revoke(visit: &Visit) -> Answer {
     let key = known(visit)?;
-    let title = Words.say("key.revoke_title", &[("name", &key.name)]);
+    let title = Words::of(visit).say("key.revoke_title", &[("name", &key.name)]);
     Ok(Reply::html(render(&RevokePage { frame: Frame::of(visit, PATH)?, id: key.id, title })?))
 }
 

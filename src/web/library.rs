@@ -146,7 +146,7 @@ pub fn training(visit: &Visit) -> Answer {
 }
 
 fn list(visit: &Visit, shelf: &'static Shelf) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let selection = visit.app.reference.table(shelf.dataset)?.select(query);
     let mut json = vec![b'['];
     selection.write_records(&mut json);
@@ -214,7 +214,7 @@ fn readable(words: Words, text: &str) -> String {
 }
 
 fn show(visit: &Visit, shelf: &'static Shelf) -> Answer {
-    let words = Words;
+    let words = Words::of(visit);
     let found = visit.app.reference.table(shelf.dataset)?.record(&visit.id);
     let bytes = found.ok_or(Error::NotFound(shelf.noun))?;
     let record: Value =
@@ -306,7 +306,7 @@ fn linked(visit: &Visit, field: &str, title: String, ids: &[Value]) -> Section {
 
 /// The gaps at a measure, and the tenant's own findings and test cases on it.
 fn around_measure(visit: &Visit) -> Result<Vec<Section>, Error> {
-    let (words, id) = (Words, &visit.id);
+    let (words, id) = (Words::of(visit), &visit.id);
     let requirements = visit.app.reference.catalogue.requirements.data.iter();
     let gaps = requirements.filter(|each| each.measure_ids.contains(id)).map(|each| {
         let what = Cell::link(format!("{}/{}", GAP.path, each.id), &each.title).below(&each.article);

@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn time_left_is_said_in_two_units() {
-        assert_eq!(left_text(Words, 20_400_000), "5 h 40 min");
-        assert_eq!(left_text(Words, 3 * 86_400_000 + 7_200_000), "3 d 2 h");
-        assert_eq!(left_text(Words, -120_000), "2 min late");
+        assert_eq!(left_text(Words::ENGLISH, 20_400_000), "5 h 40 min");
+        assert_eq!(left_text(Words::ENGLISH, 3 * 86_400_000 + 7_200_000), "3 d 2 h");
+        assert_eq!(left_text(Words::ENGLISH, -120_000), "2 min late");
     }
 }

@@ -59,10 +59,10 @@ pub fn page(visit: &Visit) -> Answer {
 }
 
 fn made(visit: &Visit, name: Option<Faults>, password: Option<Faults>) -> Result<String, Error> {
-    let (words, person, tenant) = (Words, visit.person()?, visit.tenant()?);
+    let (words, person, tenant) = (Words::of(visit), visit.person()?, visit.tenant()?);
     let user = tenant.user(&person.user_id)?;
-    let mut names = Inputs::of("profile", &OWN_NAME, json!({ "name": user.name }));
-    let mut passwords = Inputs::of("profile", &NEW_PASSWORD, json!({}));
+    let mut names = Inputs::of(Words::of(visit), "profile", &OWN_NAME, json!({ "name": user.name }));
+    let mut passwords = Inputs::of(Words::of(visit), "profile", &NEW_PASSWORD, json!({}));
     let failed = |faults: &Faults| !faults.fields.is_empty() || !faults.summary.is_empty();
     if let Some(faults) = name.filter(failed) {
         names = names.again(visit, faults);
@@ -111,7 +111,7 @@ pub fn rename(visit: &Visit) -> Answer {
 
 /// `POST /profile/password`
 pub fn change_password(visit: &Visit) -> Answer {
-    let (words, person) = (Words, visit.person()?);
+    let (words, person) = (Words::of(visit), visit.person()?);
     let again = |faults: Faults| made(visit, None, Some(faults));
     if let Err(Error::Invalid(faults)) = visit.sent.values() {
         return Ok(Reply::faulty_page(again(faults)?));

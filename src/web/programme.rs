@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
 };
-use super::words::{Words, grouped};
+use super::words::Words;
 use super::{asset, render};
 use crate::domain::programme::{Framework, NEW_PROGRAMME, PROGRAMME_PATCH, Programme, Status};
 use crate::domain::query::{OFFSET, Param, SEARCH, filter};
@@ -94,7 +94,7 @@ struct FormPage {
 
 /// `GET /programmes`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let listed = visit.tenant()?.programmes(query)?;
     let row = |programme: &Programme| Row {
         name: Cell { class: "title", ..Cell::link(address(&programme.id), &programme.name) },
@@ -102,7 +102,7 @@ pub fn list(visit: &Visit) -> Answer {
         status: badge(words, programme.status.name()),
         owner: Cell::optional(words, programme.owner.as_deref()),
         progress: format!("{:.1} %", programme.progress_pct),
-        open: grouped(u64::try_from(programme.open_finding_count).unwrap_or(0)),
+        open: words.number(u64::try_from(programme.open_finding_count).unwrap_or(0)),
         ends_on: Cell::day(words, programme.ends_on),
     };
     let may_change = visit.may(Act::ChangeData);
@@ -129,7 +129,7 @@ pub fn show(visit: &Visit) -> Answer {
 }
 
 fn show_page(visit: &Visit, faults: Option<FaultList>) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let programme = visit.tenant()?.programme(&visit.id)?;
     let name = |field: &str| words.field(NOUN, field);
     let facts = Facts::default()
@@ -170,7 +170,7 @@ fn move_text(words: Words, from: Status, to: Status) -> &'static str {
 
 /// `GET /programmes/new`
 pub fn new(visit: &Visit) -> Answer {
-    let inputs = Inputs::of(NOUN, &NEW_PROGRAMME, first_values());
+    let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_PROGRAMME, first_values());
     Ok(Reply::html(form_page(visit, &inputs, None)?))
 }
 
@@ -179,7 +179,8 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_programme(values)) {
         Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_created"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_PROGRAMME, first_values()).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &NEW_PROGRAMME, first_values()).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -193,7 +194,7 @@ fn first_values() -> Value {
 /// `GET /programmes/{programme}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let programme = visit.tenant()?.programme(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &PROGRAMME_PATCH, json!(programme));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &PROGRAMME_PATCH, json!(programme));
     Ok(Reply::html(form_page(visit, &inputs, Some(&programme.id))?))
 }
 
@@ -204,7 +205,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_changed"))),
         Err(Error::Invalid(faults)) => {
             let programme = tenant.programme(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &PROGRAMME_PATCH, json!(programme)).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &PROGRAMME_PATCH, json!(programme)).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&programme.id))?))
         }
         Err(other) => Err(other),
@@ -212,7 +214,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let here = id.map_or(PATH.to_owned(), address);
     render(&FormPage {
         frame: Frame::of(visit, PATH)?,
@@ -257,10 +259,10 @@ fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let programme = visit.tenant()?.programme(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("programme.delete_title", &[("name", &programme.name)]),
-        text: Words.t("programme.delete_text").to_owned(),
+        title: Words::of(visit).say("programme.delete_title", &[("name", &programme.name)]),
+        text: Words::of(visit).t("programme.delete_text").to_owned(),
         action: format!("{}/delete", address(&programme.id)),
-        button: Words.t("programme.delete"),
+        button: Words::of(visit).t("programme.delete"),
         back: address(&programme.id),
         faults: None,
     })

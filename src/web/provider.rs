@@ -30,7 +30,7 @@ static COLUMNS: &[Column] = &[
 
 /// `GET /providers`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let listed = visit.tenant()?.providers(query)?;
     let slot = |field: &str, text: Option<&str>| Slot {
         label: words.field(NOUN, field),
@@ -68,7 +68,7 @@ pub fn list(visit: &Visit) -> Answer {
 
 /// `GET /providers/{provider}`
 pub fn show(visit: &Visit) -> Answer {
-    let words = Words;
+    let words = Words::of(visit);
     let provider = visit.tenant()?.provider(&visit.id)?;
     let name = |field: &str| words.field(NOUN, field);
     let optional = |text: &Option<String>| Cell::optional(words, text.as_deref());
@@ -106,7 +106,7 @@ pub fn show(visit: &Visit) -> Answer {
 
 /// `GET /providers/new`
 pub fn new(visit: &Visit) -> Answer {
-    Ok(Reply::html(form_page(visit, &Inputs::of(NOUN, &NEW_PROVIDER, Value::Null), None)?))
+    Ok(Reply::html(form_page(visit, &Inputs::of(Words::of(visit), NOUN, &NEW_PROVIDER, Value::Null), None)?))
 }
 
 /// `POST /providers`
@@ -114,7 +114,7 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_provider(values)) {
         Ok(provider) => Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_PROVIDER, Value::Null).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_PROVIDER, Value::Null).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -124,7 +124,7 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /providers/{provider}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let provider = visit.tenant()?.provider(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &PROVIDER_PATCH, json!(provider));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &PROVIDER_PATCH, json!(provider));
     Ok(Reply::html(form_page(visit, &inputs, Some(&provider.id))?))
 }
 
@@ -135,7 +135,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(provider) => Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
         Err(Error::Invalid(faults)) => {
             let provider = tenant.provider(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &PROVIDER_PATCH, json!(provider)).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &PROVIDER_PATCH, json!(provider)).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&provider.id))?))
         }
         Err(other) => Err(other),
@@ -143,7 +144,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let here = id.map_or(PATH.to_owned(), address);
     let page = PlainForm {
         frame: Frame::of(visit, PATH)?,
@@ -176,10 +177,10 @@ fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let provider = visit.tenant()?.provider(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("provider.delete_title", &[("name", &provider.name)]),
-        text: Words.t("provider.delete_text").to_owned(),
+        title: Words::of(visit).say("provider.delete_title", &[("name", &provider.name)]),
+        text: Words::of(visit).t("provider.delete_text").to_owned(),
         action: format!("{}/delete", address(&provider.id)),
-        button: Words.t("provider.delete"),
+        button: Words::of(visit).t("provider.delete"),
         back: address(&provider.id),
         faults: None,
     })

@@ -70,14 +70,14 @@ pub fn page(visit: &Visit) -> Answer {
 
 fn sign_in_page(visit: &Visit, next: Option<&str>, fault: Option<String>) -> Result<String, Error> {
     let typed = visit.sent.text("email").unwrap_or_default();
-    let inputs = Inputs::of("sign_in", &SIGN_IN, json!({ "email": typed }));
+    let inputs = Inputs::of(Words::of(visit), "sign_in", &SIGN_IN, json!({ "email": typed }));
     let notice = match visit.arrival.notice.as_deref() {
-        Some("done.signed_out") => Some(Words.t("done.signed_out")),
-        Some("done.password_set") => Some(Words.t("done.password_set")),
+        Some("done.signed_out") => Some(Words::of(visit).t("done.signed_out")),
+        Some("done.password_set") => Some(Words::of(visit).t("done.password_set")),
         Some(_) | None => None,
     };
     render(&SignInPage {
-        words: Words,
+        words: Words::of(visit),
         token: visit.token.clone(),
         next: next.map(|next| format!("?next={}", encode(next))).unwrap_or_default(),
         notice,
@@ -101,11 +101,11 @@ pub fn sign_in(visit: &Visit) -> Answer {
     let again = |fault: String| sign_in_page(visit, next, Some(fault));
     match outcome {
         SignIn::Welcome(token) => Ok(visit.let_in(Reply::see_other(next.unwrap_or("/")), &token)),
-        SignIn::Wrong => Ok(Reply::faulty_page(again(Words.t("sign_in.wrong").into())?)),
+        SignIn::Wrong => Ok(Reply::faulty_page(again(Words::of(visit).t("sign_in.wrong").into())?)),
         SignIn::Wait { seconds } => {
-            Ok(Reply::busy_page(again(Words.count("sign_in.wait", seconds))?, seconds))
+            Ok(Reply::busy_page(again(Words::of(visit).count("sign_in.wait", seconds))?, seconds))
         }
-        SignIn::Busy => Ok(Reply::busy_page(again(Words.t("sign_in.busy").into())?, 1)),
+        SignIn::Busy => Ok(Reply::busy_page(again(Words::of(visit).t("sign_in.busy").into())?, 1)),
     }
 }
 
@@ -126,9 +126,10 @@ pub fn invitation(visit: &Visit) -> Answer {
 fn invitation_page(visit: &Visit, faults: Faults) -> Result<String, Error> {
     let invited = visit.app.store.invited(&visit.id)?;
     let known = invited.as_ref().map(|user| user.name.clone()).unwrap_or_default();
-    let inputs = Inputs::of("invitation", &FIRST_PASSWORD, json!({ "name": known })).again(visit, faults);
+    let inputs = Inputs::of(Words::of(visit), "invitation", &FIRST_PASSWORD, json!({ "name": known }))
+        .again(visit, faults);
     render(&InvitationPage {
-        words: Words,
+        words: Words::of(visit),
         token: visit.token.clone(),
         action: format!("/invitation/{}", encode(&visit.id)),
         invited: invited.map(|user| (user.email, user.tenant)),
@@ -153,7 +154,7 @@ pub fn accept(visit: &Visit) -> Answer {
             Ok(Reply::faulty_page(invitation_page(visit, Faults::one("password", reason))?))
         }
         Invitation::Busy => {
-            let busy = Faults { summary: Words.t("sign_in.busy").into(), ..Faults::default() };
+            let busy = Faults { summary: Words::of(visit).t("sign_in.busy").into(), ..Faults::default() };
             Ok(Reply::busy_page(invitation_page(visit, busy)?, 1))
         }
     }

@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
 };
-use super::words::{Words, grouped};
+use super::words::Words;
 use super::{asset, choose, render};
 use crate::domain::day::Day;
 use crate::domain::query::{LIMIT, OFFSET, Param, Query, SEARCH, encode, filter};
@@ -109,7 +109,7 @@ struct FormPage {
 
 /// `GET /test-cases`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query, tenant) = (Words, &visit.query, visit.tenant()?);
+    let (words, query, tenant) = (Words::of(visit), &visit.query, visit.tenant()?);
     let today = Day::of_ms(visit.app.clock.now_ms());
     let listed = tenant.test_cases(query)?;
     let programmes = choose::programmes(&tenant, query.get("programme_id"))?;
@@ -124,7 +124,7 @@ pub fn list(visit: &Visit) -> Answer {
         priority: badge(words, case.priority.name()),
         status: badge(words, case.status.name()),
         assignee: Cell::optional(words, case.assignee.as_deref()),
-        findings: grouped(u64::try_from(case.finding_count).unwrap_or(0)),
+        findings: words.number(u64::try_from(case.finding_count).unwrap_or(0)),
         due_on: due(words, case, today),
     };
     let may_change = visit.may(Act::ChangeData);
@@ -160,11 +160,11 @@ pub fn show(visit: &Visit) -> Answer {
 }
 
 fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let case = tenant.test_case(&visit.id)?;
     let today = Day::of_ms(visit.app.clock.now_ms());
     let may_change = visit.may(Act::ChangeData);
-    let mut inputs = Inputs::of(NOUN, &TEST_CASE_PATCH, json!(case));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &TEST_CASE_PATCH, json!(case));
     if let Some(faults) = refused {
         inputs = inputs.again(visit, faults);
     }
@@ -196,7 +196,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
 }
 
 fn facts(visit: &Visit, case: &TestCase, today: Day) -> Result<Facts, Error> {
-    let words = Words;
+    let words = Words::of(visit);
     let name = |field: &str| words.field(NOUN, field);
     let programme = visit.tenant()?.programme(&case.programme_id)?.name;
     Ok(Facts::default()
@@ -225,7 +225,7 @@ fn move_text(words: Words, from: Status, to: Status) -> &'static str {
 /// `GET /test-cases/new`
 pub fn new(visit: &Visit) -> Answer {
     let first = json!({ "programme_id": visit.query.get("programme_id"), "priority": "medium" });
-    Ok(Reply::html(form_page(visit, &Inputs::of(NOUN, &NEW_TEST_CASE, first), None)?))
+    Ok(Reply::html(form_page(visit, &Inputs::of(Words::of(visit), NOUN, &NEW_TEST_CASE, first), None)?))
 }
 
 /// `POST /test-cases`
@@ -233,7 +233,7 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_test_case(values)) {
         Ok(case) => Ok(visit.go(&address(&case.id), Notice::new("done.test_case_created"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_TEST_CASE, Value::Null).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_TEST_CASE, Value::Null).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -243,7 +243,7 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /test-cases/{test_case}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let case = visit.tenant()?.test_case(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &TEST_CASE_PATCH, json!(case));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &TEST_CASE_PATCH, json!(case));
     Ok(Reply::html(form_page(visit, &inputs, Some(&case))?))
 }
 
@@ -254,7 +254,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(case) => Ok(visit.go(&address(&case.id), Notice::new("done.test_case_changed"))),
         Err(Error::Invalid(faults)) => {
             let case = tenant.test_case(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &TEST_CASE_PATCH, json!(case)).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &TEST_CASE_PATCH, json!(case)).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&case))?))
         }
         Err(other) => Err(other),
@@ -262,7 +263,7 @@ pub fn change(visit: &Visit) -> Answer {
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, case: Option<&TestCase>) -> Result<String, Error> {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let here = case.map_or(PATH.to_owned(), |case| address(&case.id));
     let own = case.map(|case| case.programme_id.as_str()).or(visit.query.get("programme_id"));
     let programme = visit.sent.text("programme_id").or(own).filter(|id| !id.is_empty());
@@ -314,10 +315,10 @@ fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let case = visit.tenant()?.test_case(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("test_case.delete_title", &[("name", &case.title)]),
-        text: Words.t("test_case.delete_text").to_owned(),
+        title: Words::of(visit).say("test_case.delete_title", &[("name", &case.title)]),
+        text: Words::of(visit).t("test_case.delete_text").to_owned(),
         action: format!("{}/delete", address(&case.id)),
-        button: Words.t("test_case.delete"),
+        button: Words::of(visit).t("test_case.delete"),
         back: address(&case.id),
         faults: None,
     })

@@ -34,8 +34,8 @@ mod tests {
     #[test]
     fn days_and_moments_are_read_by_people() {
         let start = Day::parse("2026-11-09").unwrap();
-        assert_eq!(day(Words, start), "9 Nov 2026");
-        assert_eq!(moment(Words, start.start_ms() + 55_200_000), "9 Nov 2026, 15:20 UTC");
+        assert_eq!(day(Words::ENGLISH, start), "9 Nov 2026");
+        assert_eq!(moment(Words::ENGLISH, start.start_ms() + 55_200_000), "9 Nov 2026, 15:20 UTC");
         assert_eq!(days_between(start, Day::parse("2026-11-05").unwrap()), -4);
     }
 }

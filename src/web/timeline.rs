@@ -35,7 +35,7 @@ static COLUMNS: &[Column] = &[
 
 /// `GET /timeline`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let listed = visit.app.store.milestones(query)?;
     let slot =
         |field: &str, class: &'static str, cell: Cell| Slot { label: words.field(NOUN, field), class, cell };
@@ -74,5 +74,5 @@ fn known(visit: &Visit, of: impl Fn(&Milestone) -> &String) -> Result<Vec<(Strin
         visit.app.store.all_milestones()?.iter().map(|each| of(each).clone()).collect();
     all.sort();
     all.dedup();
-    Ok(all.into_iter().map(|word| (word.clone(), Words.word(&word))).collect())
+    Ok(all.into_iter().map(|word| (word.clone(), Words::of(visit).word(&word))).collect())
 }

@@ -56,11 +56,11 @@ pub fn list(visit: &Visit) -> Answer {
 }
 
 fn made(visit: &Visit, link: Option<Link>, faults: Option<Faults>) -> Result<String, Error> {
-    let (words, own) = (Words, &visit.person()?.user_id);
+    let (words, own) = (Words::of(visit), &visit.person()?.user_id);
     let users = visit.tenant()?.users()?;
     let page = visit.query.page();
     let shown = &users[page.range(users.len())];
-    let mut inputs = Inputs::of(NOUN, &NEW_USER, json!({ "role": "viewer" }));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &NEW_USER, json!({ "role": "viewer" }));
     if let Some(faults) = faults {
         inputs = inputs.again(visit, faults);
     }
@@ -160,10 +160,10 @@ fn confirm(visit: &Visit) -> Result<Confirm, Error> {
     let user = visit.tenant()?.user(&visit.id)?;
     Ok(Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("user.disable_title", &[("email", &user.email)]),
-        text: Words.t("user.disable_text").to_owned(),
+        title: Words::of(visit).say("user.disable_title", &[("email", &user.email)]),
+        text: Words::of(visit).t("user.disable_text").to_owned(),
         action: format!("{PATH}/{}/disable", user.id),
-        button: Words.t("user.disable"),
+        button: Words::of(visit).t("user.disable"),
         back: PATH.to_owned(),
         faults: None,
     })

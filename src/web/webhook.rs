@@ -104,7 +104,7 @@ struct FormPage {
 
 /// `GET /webhooks`
 pub fn list(visit: &Visit) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let listed = visit.tenant()?.webhooks(query)?;
     let row = |webhook: &Webhook| Row {
         name: Cell { class: "title", ..Cell::link(address(&webhook.id), &webhook.name) }
@@ -165,7 +165,7 @@ fn shown_url(webhook: &Webhook) -> String {
 
 /// `GET /webhooks/{webhook}`
 pub fn show(visit: &Visit) -> Answer {
-    let (words, query, tenant) = (Words, &visit.query, visit.tenant()?);
+    let (words, query, tenant) = (Words::of(visit), &visit.query, visit.tenant()?);
     let webhook = tenant.webhook(&visit.id)?;
     let listed = tenant.deliveries(&visit.id, query)?;
     let here = address(&webhook.id);
@@ -219,7 +219,7 @@ fn log_row(words: Words, delivery: &Delivery) -> LogRow {
 
 /// `GET /webhooks/new`
 pub fn new(visit: &Visit) -> Answer {
-    Ok(Reply::html(form_page(visit, &Inputs::of(NOUN, &NEW_WEBHOOK, Value::Null), None)?))
+    Ok(Reply::html(form_page(visit, &Inputs::of(Words::of(visit), NOUN, &NEW_WEBHOOK, Value::Null), None)?))
 }
 
 /// `POST /webhooks`
@@ -227,7 +227,7 @@ pub fn create(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.create_webhook(values)) {
         Ok(webhook) => Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_created"))),
         Err(Error::Invalid(faults)) => {
-            let inputs = Inputs::of(NOUN, &NEW_WEBHOOK, Value::Null).again(visit, faults);
+            let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_WEBHOOK, Value::Null).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
         }
         Err(other) => Err(other),
@@ -237,7 +237,7 @@ pub fn create(visit: &Visit) -> Answer {
 /// `GET /webhooks/{webhook}/edit`
 pub fn edit(visit: &Visit) -> Answer {
     let webhook = visit.tenant()?.webhook(&visit.id)?;
-    let inputs = Inputs::of(NOUN, &WEBHOOK_PATCH, json!(webhook));
+    let inputs = Inputs::of(Words::of(visit), NOUN, &WEBHOOK_PATCH, json!(webhook));
     Ok(Reply::html(form_page(visit, &inputs, Some(&webhook.id))?))
 }
 
@@ -248,7 +248,8 @@ pub fn change(visit: &Visit) -> Answer {
         Ok(webhook) => Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_changed"))),
         Err(Error::Invalid(faults)) => {
             let webhook = tenant.webhook(&visit.id)?;
-            let inputs = Inputs::of(NOUN, &WEBHOOK_PATCH, json!(webhook)).again(visit, faults);
+            let inputs =
+                Inputs::of(Words::of(visit), NOUN, &WEBHOOK_PATCH, json!(webhook)).again(visit, faults);
             Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&webhook.id))?))
         }
         Err(other) => Err(other),
@@ -259,7 +260,11 @@ fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String,
     let here = id.map_or(PATH.to_owned(), address);
     render(&FormPage {
         frame: Frame::of(visit, PATH)?,
-        title: if id.is_some() { Words.t("webhook.edit") } else { Words.t("webhook.new") },
+        title: if id.is_some() {
+            Words::of(visit).t("webhook.edit")
+        } else {
+            Words::of(visit).t("webhook.new")
+        },
         action: here.clone(),
         back: here,
         faults: inputs.faults(),
@@ -294,10 +299,10 @@ pub fn ask_delete(visit: &Visit) -> Answer {
     let webhook = visit.tenant()?.webhook(&visit.id)?;
     let page = Confirm {
         frame: Frame::of(visit, PATH)?,
-        title: Words.say("webhook.delete_title", &[("name", &webhook.name)]),
-        text: Words.t("webhook.delete_text").to_owned(),
+        title: Words::of(visit).say("webhook.delete_title", &[("name", &webhook.name)]),
+        text: Words::of(visit).t("webhook.delete_text").to_owned(),
         action: format!("{}/delete", address(&webhook.id)),
-        button: Words.t("webhook.delete"),
+        button: Words::of(visit).t("webhook.delete"),
         back: address(&webhook.id),
         faults: None,
     };

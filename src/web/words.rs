@@ -3,6 +3,8 @@
 //! A line is a key, a tab and the English text; `{n}` and the like stand for what is put in. Another language is
 //! another column. What has no key of its own (words of closed sets, names of fields) is made readable from its name.
 
+use crate::domain::language::Language;
+use crate::http::Visit;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -26,10 +28,30 @@ static CATALOGUE: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
 });
 
 /// The words of one language.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Words;
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    language: Language,
+}
 
 impl Words {
+    /// The words of English.
+    pub const ENGLISH: Words = Words { language: Language::English };
+
+    /// The words of whoever reads the page.
+    pub fn of(visit: &Visit) -> Words {
+        Words { language: visit.language() }
+    }
+
+    /// The language, as `lang` of a page says it.
+    pub fn lang(self) -> &'static str {
+        self.language.name()
+    }
+
+    /// `1776` as `1,776`.
+    pub fn number(self, number: u64) -> String {
+        grouped(number)
+    }
+
     /// The text of a key. A test looks that every key of the pages is there.
     pub fn t(self, key: &str) -> &'static str {
         self.find(key).unwrap_or_default()
@@ -52,7 +74,7 @@ impl Words {
     /// A sentence with a number, `key.one` for one and `key` for all others.
     pub fn count(self, key: &str, number: u64) -> String {
         let one = self.find(&format!("{key}.one")).filter(|_| number == 1);
-        one.unwrap_or_else(|| self.t(key)).replace("{n}", &grouped(number))
+        one.unwrap_or_else(|| self.t(key)).replace("{n}", &self.number(number))
     }
 
     /// A word of a closed set, as people read it.
@@ -80,7 +102,7 @@ fn readable(name: &str) -> String {
 }
 
 /// `1776` as `1,776`.
-pub fn grouped(number: u64) -> String {
+fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (position, digit) in digits.chars().enumerate() {
@@ -143,7 +165,7 @@ mod tests {
 
     #[test]
     fn words_without_a_key_are_readable() {
-        assert_eq!(Words.word("some_odd_word"), "Some odd word");
+        assert_eq!(Words::ENGLISH.word("some_odd_word"), "Some odd word");
         assert_eq!(
             (grouped(7), grouped(1776), grouped(1_000_000)),
             ("7".into(), "1,776".into(), "1,000,000".into())

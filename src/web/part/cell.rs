@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_day_says_in_words_that_it_is_late_or_soon() {
         let today = Day::parse("2026-11-16").unwrap();
-        let due = |day| Cell::due(Words, Day::parse(day), today);
+        let due = |day| Cell::due(Words::ENGLISH, Day::parse(day), today);
         assert_eq!((due("2026-11-12").class, due("2026-11-12").sub.as_str()), ("late", "4 days late"));
         assert_eq!((due("2026-11-17").class, due("2026-11-17").sub.as_str()), ("soon", "in 1 day"));
         assert_eq!((due("2026-12-17").class, due("2026-12-17").sub.as_str()), ("", ""));

@@ -44,7 +44,7 @@ pub struct History {
 impl History {
     /// The history of an object. `notes_at` is the path that takes a note, empty if none can be written.
     pub fn of(visit: &Visit, noun: &str, object_id: &str, notes_at: &str) -> Result<History, Error> {
-        let (words, tenant) = (Words, visit.tenant()?);
+        let (words, tenant) = (Words::of(visit), visit.tenant()?);
         let page = Page { limit: SHOWN_MAX, offset: 0 };
         let (acts, notes) = (tenant.history(object_id, page)?, tenant.notes(object_id, page)?);
         let older = acts.total > SHOWN_MAX || notes.total > SHOWN_MAX;

@@ -74,8 +74,8 @@ pub struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     /// A form that shows what `object` has: a record as the API shows it, or first suggestions.
-    pub fn of(noun: &'static str, form: &'static Form, object: Value) -> Inputs<'a> {
-        Inputs { words: Words, noun, form, object, sent: None, faults: Faults::default() }
+    pub fn of(words: Words, noun: &'static str, form: &'static Form, object: Value) -> Inputs<'a> {
+        Inputs { words, noun, form, object, sent: None, faults: Faults::default() }
     }
 
     /// The same form after a try: what was typed, and what is wrong with it.
@@ -259,7 +259,12 @@ mod tests {
 
     #[test]
     fn an_input_is_its_row_and_shows_its_fault() {
-        let inputs = Inputs::of("programme", &NEW_PROGRAMME, json!({ "name": "<b>", "framework": "dora" }));
+        let inputs = Inputs::of(
+            Words::ENGLISH,
+            "programme",
+            &NEW_PROGRAMME,
+            json!({ "name": "<b>", "framework": "dora" }),
+        );
         let html = inputs.field("name").to_string();
         assert!(html.contains("maxlength=\"255\"") && !html.contains("<b>"), "{html}");
         assert!(inputs.field("framework").to_string().contains("value=\"dora\" selected"));

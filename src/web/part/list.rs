@@ -1,7 +1,7 @@
 //! What lists have in common: heads that sort, pages, and what is said when nothing is there. All of it is links,
 //! so that the address is the state.
 
-use super::super::words::{Words, grouped};
+use super::super::words::Words;
 use crate::domain::page::Page;
 use crate::domain::query::Query;
 use askama::Template;
@@ -92,7 +92,7 @@ impl Pager {
             query.link(path, &[("offset", &offset)])
         };
         let (first, last) = (page.offset.saturating_add(1), page.offset.saturating_add(shown));
-        let range = [grouped(first), grouped(last), grouped(total)];
+        let range = [words.number(first), words.number(last), words.number(total)];
         let parts = [("first", range[0].as_str()), ("last", range[1].as_str()), ("total", range[2].as_str())];
         let before = page.offset.saturating_sub(page.limit).min(total.saturating_sub(1));
         Pager {
@@ -149,15 +149,19 @@ mod tests {
     #[test]
     fn heads_and_pages_keep_the_rest_of_the_address() {
         let query = Query::of_page("search=a&sort=name&offset=50", PARAMS).unwrap();
-        let heads =
-            Heads::of(Words, "/x", &query, &[column("nav.users", Some("name")), column("nav.audit", None)]);
+        let heads = Heads::of(
+            Words::ENGLISH,
+            "/x",
+            &query,
+            &[column("nav.users", Some("name")), column("nav.audit", None)],
+        );
         let html = heads.to_string();
         assert!(
             html.contains("aria-sort=\"ascending\"") && html.contains("/x?search=a&#38;sort=-name"),
             "{html}"
         );
         let page = Page { limit: 50, offset: 50 };
-        let html = Pager::of(Words, "/x", &query, page, 50, 120).to_string();
+        let html = Pager::of(Words::ENGLISH, "/x", &query, page, 50, 120).to_string();
         assert!(html.contains("51 to 100 of 120"), "{html}");
         assert!(html.contains("/x?search=a&#38;sort=name\"") && html.contains("offset=100"), "{html}");
     }
