@@ -525,8 +525,12 @@ create table search_entry (
 -- The words of each object. It holds no text, only terms, and each term begins with its tenant: what others
 -- store costs a search nothing and cannot be found by it. `terms` and its rules are in src/store/search.rs.
 create virtual table search_index using fts5 (
-  title, body, content = '', contentless_delete = 1, detail = column, tokenize = 'ascii'
+  title, body, content = '', contentless_delete = 1, detail = column, tokenize = 'ascii',
+  prefix = '27 28' -- the tenant's 26 characters and one or two of the word
 );
+
+-- The terms of search_index in their order.
+create virtual table search_term using fts5vocab (search_index, instance);
 
 -- By which rules search_index was filled; a build with others fills it anew.
 create table search_rules (

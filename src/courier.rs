@@ -38,7 +38,7 @@ const RECORD_WITHIN: Duration = Duration::from_millis(20);
 const RECORD_AT: usize = 64;
 /// While tries keep ending, the outbox is looked at after so many.
 const LOOK_AFTER: usize = 16;
-/// How long a stop waits for tries under way, in looks.
+/// How long a stop waits for tries under way, in looks at which none had ended.
 const STOP_LOOKS: u32 = 20;
 
 /// The courier's thread.
@@ -158,11 +158,10 @@ impl Round {
         let unbegun = self.lanes.values_mut().flat_map(|lane| lane.queue.drain(..));
         self.ended.extend(unbegun.map(|claim| Settled { claim, ended: Ended::Released }));
         self.record();
-        for _ in 0..STOP_LOOKS {
-            if self.lanes.values().all(|lane| lane.running == 0) {
-                return;
-            }
+        let mut quiet_looks = 0;
+        while quiet_looks < STOP_LOOKS && self.lanes.values().any(|lane| lane.running > 0) {
             let (ended, _) = listen(told, LOOK_EVERY);
+            quiet_looks += u32::from(ended.is_empty());
             self.learn(ended);
             self.record();
         }
@@ -324,7 +323,7 @@ fn carry(house: &House, claim: &Claim) -> Ended {
         Ok(None) => return Ended::Cancelled,
         Err(error) => {
             log::error!("delivery {}: {error}", claim.delivery_id);
-            return Ended::Released;
+            return fault(house, claim);
         }
     };
     let Errand { webhook, payload, tenant } = errand;

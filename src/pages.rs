@@ -15,7 +15,7 @@ use crate::domain::test_case::{NEW_TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::user::Act::{ChangeData, Look, ManageKeys, ManageUsers, ReadAudit};
 use crate::domain::user::{CHANGED_ROLE, NEW_USER, OWN_NAME};
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK_PATCH};
-use crate::http::route::Handler::{AtStart, Open};
+use crate::http::route::Handler::{Once, Open};
 use crate::http::route::Verb::{Get, Post};
 use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
@@ -30,7 +30,7 @@ pub static SITE: Site = Site { pages: PAGES, error_page: web::error::page };
 
 /// Every page.
 pub static PAGES: &[Route] = &[
-    page("/docs", AtStart(web::docs::page)).says("The API documentation."),
+    page("/docs", Once(web::docs::page)).says("The API documentation."),
     asset("/assets/{name}", Open(web::asset::show)).says("Stylesheet, script and pictures of the pages."),
     // Coming and going.
     door(Get, "/sign-in", sign_in::page).asks(sign_in::PARAMS).says("Signing in."),

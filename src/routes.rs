@@ -21,7 +21,7 @@ use crate::domain::test_case::{TEST_CASE, TEST_CASE_PATCH};
 use crate::domain::timeline::{NOTHING, SHOWN_MILESTONE, SYNCED};
 use crate::domain::webhook::{NEW_WEBHOOK, WEBHOOK, WEBHOOK_PATCH};
 use crate::http::route::Gives::{All, Created, CreatedOrShown, Csv, Figures, List, Nothing};
-use crate::http::route::Handler::{AtStart, Beside, Filtered, Platform, Service, Shared, Tenant, Whole};
+use crate::http::route::Handler::{Beside, Filtered, Once, Platform, Service, Shared, Tenant, Whole};
 use crate::http::route::Verb::{Delete, Get, Patch, Post, Put};
 use crate::http::route::{Route, public, service, v1, v2};
 use crate::reference::compliance::SCORE_BESIDE_OWN;
@@ -34,9 +34,7 @@ use crate::reference::dataset::{
 /// Every route.
 pub static ROUTES: &[Route] = &[
     // Public reference data
-    public("/api", AtStart(index::public))
-        .shows(&index::INDEX)
-        .says("Index of the public reference endpoints."),
+    public("/api", Once(index::public)).shows(&index::INDEX).says("Index of the public reference endpoints."),
     public("/api/risk-register", Whole(&RISK_REGISTER))
         .says("ICT risk register: risks, categories and the risk matrix."),
     public("/api/vendor-scorecard", Whole(&VENDOR_SCORECARD))
@@ -48,11 +46,11 @@ pub static ROUTES: &[Route] = &[
     public("/api/measures", Whole(&MEASURES)).says("Catalogue of DORA measures."),
     public("/api/evidence", Whole(&EVIDENCE)).says("Catalogue of evidence and the measures it supports."),
     public("/api/radar", Whole(&RADAR)).says("Regulatory radar: signals from supervisory authorities."),
-    public("/api/modules", AtStart(platform::modules))
+    public("/api/modules", Once(platform::modules))
         .shows(&platform::MODULES)
         .says("Modules of the platform and the availability of their routes."),
-    public("/api/stats", AtStart(platform::stats)).shows(&platform::STATISTICS).says("Platform statistics."),
-    public("/api/openapi.json", AtStart(openapi::document))
+    public("/api/stats", Once(platform::stats)).shows(&platform::STATISTICS).says("Platform statistics."),
+    public("/api/openapi.json", Once(openapi::document))
         .shows(&openapi::DOCUMENT)
         .extension()
         .says("The OpenAPI 3.1 description of this service."),
@@ -127,19 +125,19 @@ pub static ROUTES: &[Route] = &[
         .extension()
         .says("Change a finding, or move it."),
     // API v1: compliance status
-    v1(Get, "/api/v1/compliance-status", AtStart(api::compliance::all))
+    v1(Get, "/api/v1/compliance-status", Once(api::compliance::all))
         .shows(&OVERVIEW)
         .says("Compliance status across frameworks."),
-    v1(Get, "/api/v1/compliance-status/dora", AtStart(api::compliance::dora))
+    v1(Get, "/api/v1/compliance-status/dora", Once(api::compliance::dora))
         .shows(&DETAIL)
         .says("Compliance status: DORA."),
-    v1(Get, "/api/v1/compliance-status/marisk", AtStart(api::compliance::marisk))
+    v1(Get, "/api/v1/compliance-status/marisk", Once(api::compliance::marisk))
         .shows(&DETAIL)
         .says("Compliance status: MaRisk."),
-    v1(Get, "/api/v1/compliance-status/iso-27001", AtStart(api::compliance::iso_27001))
+    v1(Get, "/api/v1/compliance-status/iso-27001", Once(api::compliance::iso_27001))
         .shows(&DETAIL)
         .says("Compliance status: ISO 27001."),
-    v1(Get, "/api/v1/compliance-status/cra", AtStart(api::compliance::cra))
+    v1(Get, "/api/v1/compliance-status/cra", Once(api::compliance::cra))
         .shows(&DETAIL)
         .says("Compliance status: Cyber Resilience Act."),
     // API v1: DORA measures and their exports
@@ -151,10 +149,10 @@ pub static ROUTES: &[Route] = &[
     v1(Get, "/api/v1/dora/measures/{id}", Shared(api::measure::show))
         .shows(MEASURES.shape)
         .says("One DORA measure."),
-    v1(Get, "/api/v1/exports/measures/csv", AtStart(api::measure::export_csv))
+    v1(Get, "/api/v1/exports/measures/csv", Once(api::measure::export_csv))
         .gives(Csv)
         .says("All target measures as CSV."),
-    v1(Get, "/api/v1/exports/measures/json", AtStart(api::measure::export_json))
+    v1(Get, "/api/v1/exports/measures/json", Once(api::measure::export_json))
         .gives(All)
         .shows(MEASURES.shape)
         .says("All target measures as JSON."),
@@ -318,7 +316,7 @@ pub static ROUTES: &[Route] = &[
         .takes(&CRA_REPORT_PATCH)
         .says("Change a CRA report, or move it."),
     // API v2
-    v2("/api/v2", AtStart(index::v2)).shows(&index::V2_INDEX).says("Index of API v2."),
+    v2("/api/v2", Once(index::v2)).shows(&index::V2_INDEX).says("Index of API v2."),
     v2("/api/v2/risk-register", Filtered(&RISK_REGISTER)).says("ICT risk register."),
     v2("/api/v2/vendor-scorecard", Filtered(&VENDOR_SCORECARD)).says("Vendor scorecard."),
     v2("/api/v2/incident-drills", Filtered(&INCIDENT_DRILLS)).says("Incident drill scenarios."),
@@ -434,7 +432,7 @@ mod tests {
         for dataset in crate::reference::dataset::ALL {
             let reached = ROUTES.iter().any(|route| match route.handler {
                 Handler::Whole(served) | Handler::Filtered(served) => std::ptr::eq(served, *dataset),
-                Handler::AtStart(_)
+                Handler::Once(_)
                 | Handler::Service(_)
                 | Handler::Shared(_)
                 | Handler::Tenant(_)

@@ -1,5 +1,6 @@
 //! The operator's mail relay: where it is, how it is spoken to, and from whom letters are.
 
+use crate::domain::query::decode_segment;
 use std::fmt;
 use url::{Host, Url};
 
@@ -80,20 +81,7 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 fn decoded(text: &str) -> Result<String, &'static str> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        rest = more;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let hex = more.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = hex.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.ok_or("has a broken % escape in its user or password")?);
-        rest = &more[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| "has a user or password that is no text")
+    decode_segment(text).ok_or("has a user or password with a broken % escape, or that is no text")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! compiled in. A machine without internet has its own authority more often than not.
 
 use crate::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Where distributions keep their bundle.
@@ -16,7 +16,6 @@ const SYSTEM_BUNDLES: &[&str] = &[
 /// The certificates, read when the first message needs them.
 pub struct Trust {
     own: Option<Vec<u8>>,
-    bundles: Vec<PathBuf>,
     found: OnceLock<Option<Vec<u8>>>,
 }
 
@@ -24,8 +23,7 @@ impl Trust {
     /// `ca_file` is the operator's; if it is given it must be readable.
     pub fn new(ca_file: Option<&Path>) -> Result<Trust, Error> {
         let own = ca_file.map(read_own).transpose()?;
-        let bundles = SYSTEM_BUNDLES.iter().map(PathBuf::from).collect();
-        Ok(Trust { own, bundles, found: OnceLock::new() })
+        Ok(Trust { own, found: OnceLock::new() })
     }
 
     /// Certificates as PEM; none means those that are compiled in.
@@ -33,7 +31,7 @@ impl Trust {
         if let Some(own) = &self.own {
             return Some(own);
         }
-        self.found.get_or_init(|| self.bundles.iter().find_map(|path| std::fs::read(path).ok())).as_deref()
+        self.found.get_or_init(|| SYSTEM_BUNDLES.iter().find_map(|path| std::fs::read(path).ok())).as_deref()
     }
 }
 

@@ -291,7 +291,7 @@ impl House {
             Handler::Signed(..) | Handler::Guest(_) => {
                 Err(Error::Internal("a page of the workspace is answered at its entrance".into()))
             }
-            Handler::Whole(_) | Handler::AtStart(_) => {
+            Handler::Whole(_) | Handler::Once(_) => {
                 Err(Error::Internal("a fixed payload was not prepared".into()))
             }
         }

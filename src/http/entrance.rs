@@ -75,7 +75,7 @@ pub fn answer(
             })
         }
         Handler::Whole(_)
-        | Handler::AtStart(_)
+        | Handler::Once(_)
         | Handler::Service(_)
         | Handler::Shared(_)
         | Handler::Filtered(_)

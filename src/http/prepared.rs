@@ -82,7 +82,7 @@ pub fn etag(digest: &str, encoding: Encoding) -> HeaderValue {
 pub fn prepare(route: &Route, makings: &Makings) -> Result<Option<Arc<Prepared>>, Error> {
     let prepared = match route.handler {
         Handler::Whole(dataset) => Prepared::json(makings.reference.table(dataset)?.payload.clone()),
-        Handler::AtStart(make) => match make(makings)? {
+        Handler::Once(make) => match make(makings)? {
             Made::Json(value) => Prepared::json(Payload::made(value.to_string().into_bytes())),
             Made::Html(page) => Prepared::html(Payload::made(page.into_bytes())),
             Made::Csv { bytes, file_name } => Prepared::csv(Payload::made(bytes), &file_name),

@@ -129,7 +129,7 @@ pub enum Handler {
     /// No code: the dataset as it is, prepared by the build.
     Whole(&'static Dataset),
     /// Built once, at its first use, then served as it is.
-    AtStart(fn(&Makings) -> Result<Made, Error>),
+    Once(fn(&Makings) -> Result<Made, Error>),
     /// Operational: what the service knows of itself.
     Service(fn(&App) -> Answer),
     /// Shared reference data.
@@ -180,7 +180,7 @@ impl Handler {
     pub fn scope(self) -> Scope {
         match self {
             Handler::Whole(_)
-            | Handler::AtStart(_)
+            | Handler::Once(_)
             | Handler::Shared(_)
             | Handler::Filtered(_)
             | Handler::Open(_) => Scope::Shared,

@@ -10,9 +10,18 @@ use crate::error::Error;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OptionalExtension};
 
-/// So many of the newest hits are ranked. Older ones follow them as they come: the first page of a word that
-/// everything has must not cost a look at everything.
+/// So many hits are given, the newest: a word that everything has must not cost a look at everything.
+const HITS_MAX: i64 = 100_000;
+
+/// So many of them are ranked, the newest again; older ones follow as they come.
 const RANKED_MAX: usize = 10_000;
+
+/// A beginning with up to so many words is asked for by these words: their rows can be read from the newest on.
+/// The rows of a beginning with more are gathered first, all of them.
+const WORDS_MAX: usize = 64;
+
+/// Beginnings of so many letters have an index of their own (`prefix` in `schema.sql`).
+const INDEXED_LETTERS: usize = 2;
 
 /// An object that has every word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +44,7 @@ pub struct FoundText {
 }
 
 impl Tenant<'_> {
-    /// All objects that answer, best first and then newest first. `pick` says of which the text is wanted;
+    /// The objects that answer, best first and then newest first. `pick` says of which the text is wanted;
     /// what it gives comes back with those texts, all of one moment.
     pub fn search<T>(
         &self,
@@ -157,52 +166,130 @@ fn by_id(connection: &Connection, tenant_id: &str, id: &str) -> rusqlite::Result
 }
 
 fn by_words(connection: &Connection, tenant_id: &str, ask: &Ask) -> rusqlite::Result<Vec<Match>> {
-    if ask.words.is_empty() {
+    let tenant = scope(tenant_id);
+    let asked = ask.words.iter().map(|word| Asked::of(connection, &tenant, word));
+    let asked = asked.collect::<rusqlite::Result<Vec<Asked>>>()?;
+    let all = asked.iter().map(|word| word.beginning.as_str()).collect::<Vec<_>>().join(" AND ");
+    if asked.is_empty() || asked.iter().any(|word| word.beginning.is_empty()) {
         return Ok(Vec::new());
     }
-    let tenant = scope(tenant_id);
-    // Letters and digits only, so that nothing in it can be an operator.
-    let whole: Vec<String> = ask.words.iter().map(|word| format!("\"{tenant}{word}\"")).collect();
-    let all = whole.iter().map(|word| format!("{word} *")).collect::<Vec<_>>().join(" AND ");
-    let hits = numbers(connection, &all, i64::MIN, i64::MAX)?;
-    let (old, ranked) = hits.split_at(hits.len().saturating_sub(RANKED_MAX));
-    let (Some(first), Some(last)) = (ranked.first(), ranked.last()) else { return Ok(Vec::new()) };
+    let hits = newest(connection, &all)?;
+    let (ranked, old) = hits.split_at(hits.len().min(RANKED_MAX));
+    let Some(oldest) = ranked.last() else { return Ok(Vec::new()) };
+    // From few hits far apart to the end of the index, a common word alone might be found a million times.
+    let dense = last_number(connection)? - oldest < 4 * ranked.len() as i64;
     let mut found: Vec<Match> = ranked.iter().map(|number| Match { points: 0, number: *number }).collect();
-    for word in &whole {
-        // From the least to the best: the last that holds counts.
-        let mut ways = vec![(BODY_WORD, word.clone()), (TITLE_WORD, format!("title : {word}"))];
-        if old.is_empty() {
-            // Beginnings are gathered from all rows, whichever are asked for: not where there are that many.
-            ways.insert(1, (TITLE_BEGINNING, format!("title : {word} *")));
-        }
-        let mut points = vec![BODY_BEGINNING; found.len()];
-        for (more, way) in ways {
-            raise(&mut points, ranked, &numbers(connection, &way, *first, *last)?, more);
+    for word in &asked {
+        let mut points = vec![word.least(); found.len()];
+        for (more, way) in word.better() {
+            let way = if dense { way } else { format!("{all} AND {way}") };
+            raise(&mut points, ranked, &since(connection, &way, *oldest)?, more);
         }
         found.iter_mut().zip(points).for_each(|(each, points)| each.points += points);
     }
     found.sort_unstable_by_key(|each| std::cmp::Reverse((each.points, each.number)));
-    found.extend(old.iter().rev().map(|number| Match { points: 0, number: *number }));
+    found.extend(old.iter().map(|number| Match { points: 0, number: *number }));
     Ok(found)
 }
 
-/// Gives more points to those numbers that are among the chosen; both are in order.
+/// A word that is asked for, in the index's own language. Its terms are letters and digits only, so that
+/// nothing in them can be an operator.
+struct Asked {
+    /// The word as it is.
+    whole: String,
+    /// Whatever begins with it; empty if nothing does.
+    beginning: String,
+    /// May an object have the word as it is?
+    has_whole: bool,
+    /// May an object have a longer word that begins with it?
+    has_longer: bool,
+}
+
+impl Asked {
+    fn of(connection: &Connection, tenant: &str, word: &str) -> rusqlite::Result<Asked> {
+        let term = format!("{tenant}{word}");
+        let whole = format!("\"{term}\"");
+        let known = match word.chars().count() {
+            ..=INDEXED_LETTERS => None,
+            _ => beginning_with(connection, &term)?,
+        };
+        Ok(match known {
+            Some(terms) => {
+                let has_whole = terms.contains(&term);
+                let has_longer = terms.len() > usize::from(has_whole);
+                let either = terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(" OR ");
+                let beginning = if terms.is_empty() { either } else { format!("({either})") };
+                Asked { whole, beginning, has_whole, has_longer }
+            }
+            None => Asked { beginning: format!("{whole} *"), whole, has_whole: true, has_longer: true },
+        })
+    }
+
+    /// The points of a hit of which no more is known.
+    fn least(&self) -> u32 {
+        if self.has_longer { BODY_BEGINNING } else { BODY_WORD }
+    }
+
+    /// The questions for hits with more points, from the least to the best: the last that holds counts.
+    fn better(&self) -> Vec<(u32, String)> {
+        let Asked { whole, beginning, has_whole, has_longer } = self;
+        let ways = [
+            (*has_whole && *has_longer, BODY_WORD, whole.clone()),
+            (*has_longer, TITLE_BEGINNING, format!("title : {beginning}")),
+            (*has_whole, TITLE_WORD, format!("title : {whole}")),
+        ];
+        ways.into_iter().filter(|(asked, ..)| *asked).map(|(_, points, way)| (points, way)).collect()
+    }
+}
+
+/// The terms that begin so, if there are not too many of them.
+fn beginning_with(connection: &Connection, start: &str) -> rusqlite::Result<Option<Vec<String>>> {
+    // Each is looked up for itself: the table would tell every row of a term before the next term.
+    let mut next = connection.prepare_cached("select term from search_term where term >= ?1 limit 1")?;
+    let mut terms: Vec<String> = Vec::new();
+    let mut from = start.to_owned();
+    while let Some(term) = next.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
+        if !term.starts_with(start) {
+            break;
+        }
+        if terms.len() == WORDS_MAX {
+            return Ok(None);
+        }
+        from = format!("{term}\u{1}");
+        terms.push(term);
+    }
+    Ok(Some(terms))
+}
+
+/// Gives more points to those numbers that are among the chosen: the newest come first here, the oldest there.
 fn raise(points: &mut [u32], numbers: &[i64], chosen: &[i64], more: u32) {
-    let mut chosen = chosen.iter().copied().peekable();
+    let mut chosen = chosen.iter().rev().copied().peekable();
     for (number, points) in numbers.iter().zip(points) {
-        while chosen.next_if(|next| next < number).is_some() {}
+        while chosen.next_if(|next| next > number).is_some() {}
         if chosen.peek() == Some(number) {
             *points = more;
         }
     }
 }
 
-/// The rows that answer a question in the index's own language, between two of them, in their order.
-fn numbers(connection: &Connection, question: &str, first: i64, last: i64) -> rusqlite::Result<Vec<i64>> {
-    let sql = "select rowid from search_index where search_index match ?1 and rowid between ?2 and ?3 order by rowid";
+/// The rows that answer a question in the index's own language, newest first.
+fn newest(connection: &Connection, question: &str) -> rusqlite::Result<Vec<i64>> {
+    let sql = "select rowid from search_index where search_index match ?1 order by rowid desc limit ?2";
     let mut rows = connection.prepare_cached(sql)?;
-    let numbers = rows.query_map((question, first, last), |row| row.get(0))?;
-    numbers.collect()
+    rows.query_map((question, HITS_MAX), |row| row.get(0))?.collect()
+}
+
+/// Those from a row on, oldest first: the other way round, FTS5 would look for one more until the first of all.
+fn since(connection: &Connection, question: &str, oldest: i64) -> rusqlite::Result<Vec<i64>> {
+    let sql = "select rowid from search_index where search_index match ?1 and rowid >= ?2 order by rowid";
+    let mut rows = connection.prepare_cached(sql)?;
+    rows.query_map((question, oldest), |row| row.get(0))?.collect()
+}
+
+fn last_number(connection: &Connection) -> rusqlite::Result<i64> {
+    // Of all tenants, for it is only a bound; its index knows it at once.
+    let sql = "select coalesce(max(number), 0) from search_entry";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 fn text(connection: &Connection, tenant_id: &str, number: i64) -> rusqlite::Result<FoundText> {

@@ -136,7 +136,7 @@ pub fn is_open(visit: &Visit, path: &str) -> bool {
     row.is_some_and(|row| match row.handler {
         Handler::Signed(act, _) => visit.may(act),
         Handler::Whole(_)
-        | Handler::AtStart(_)
+        | Handler::Once(_)
         | Handler::Service(_)
         | Handler::Shared(_)
         | Handler::Filtered(_)

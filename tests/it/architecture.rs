@@ -177,7 +177,9 @@ const ACROSS_TENANTS: &[&str] = &[
     "from rate_window",                      // read back at start; dropped by a restore
     "delete from idempotency where created_at", // retention
     "update delivery set state = 'pending'", // leases whose worker is gone
+    "update delivery set next_at = ?1",      // at start, whoever's a wrong clock put off
     "update delivery set state = 'cancelled', lease_until", // restore
+    "max(number), 0) from search_entry",     // a bound for the walk over a word's rows
     "delete from session",                   // restore
     "id, name from api_key where revoked_at", // restore tells which keys live again
 ];

@@ -466,9 +466,7 @@ fn a_request_is_counted_under_its_route() {
 
 #[test]
 fn fixed_payloads_stand_only_where_nothing_can_be_asked() {
-    for route in
-        ROUTES.iter().filter(|route| matches!(route.handler, Handler::AtStart(_) | Handler::Whole(_)))
-    {
+    for route in ROUTES.iter().filter(|route| matches!(route.handler, Handler::Once(_) | Handler::Whole(_))) {
         assert!(
             route.asks.is_empty() && route.takes.is_none() && route.verb == Verb::Get,
             "{}",

@@ -3,6 +3,7 @@
 use crate::house::House;
 use crate::process::Workplace;
 use holdfast::domain::import::read_json;
+use holdfast::domain::search::{Ask, Wording};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -292,6 +293,66 @@ fn more_hits_than_are_ranked_are_still_all_there() {
         ["Old zebra", "Number 2", "Number 1", "Number 0"]
     );
     assert_eq!(page("offset=10020"), []);
+}
+
+/// The index against a plain reading of the same texts: what is found, with which score, in which order. The
+/// words make every case of the index: rare and common, far apart, one letter, beginnings of many words.
+#[test]
+fn the_index_finds_what_a_plain_reading_finds() {
+    let house = quiet();
+    let pick = |seed: usize, of: &[&str]| of[seed % of.len()].to_owned();
+    let common = ["zz", "zzt", "zztop", "zztoper", "zyx"];
+    let wording = |number: usize| {
+        let mixed = number.wrapping_mul(2_654_435_761) >> 7;
+        let many = format!("zzmany{}", mixed % 90);
+        let rare = if number % 97 == 0 { "zzrare" } else { "zzusual" };
+        let title =
+            format!("{} {} n{number}", pick(mixed, &common), if mixed % 3 == 0 { &many } else { "x" });
+        let body =
+            format!("{} {rare} {}", pick(mixed / 7, &common), if mixed % 2 == 0 { &many } else { "y" });
+        (title, body)
+    };
+    let all: Vec<(String, String)> = (0..600).map(wording).collect();
+    let findings =
+        all.iter().map(|(title, body)| json!({ "title": title, "description": body, "severity": "low" }));
+    import(&house, "ours", json!({ "findings": findings.collect::<Vec<_>>() }));
+    let questions = [
+        "zzt",
+        "zztop",
+        "zz",
+        "zy",
+        "zzmany",
+        "zzmany7",
+        "zzmany77",
+        "zzrare zztop",
+        "zzrare zzmany",
+        "zzr zzu",
+    ];
+    for q in questions.into_iter().chain(["z zz", "zztop zzt zzusual", "zztoper", "zzrare zy x", "zznone zz"])
+    {
+        let ask = Ask::new(q);
+        let mut expected: Vec<(u32, usize)> = all
+            .iter()
+            .enumerate()
+            .filter_map(|(number, (title, body))| {
+                Some((Wording::new(title, [body.as_str()].into_iter()).points(&ask)?, number))
+            })
+            .collect();
+        expected.sort_unstable_by_key(|hit| std::cmp::Reverse(*hit));
+        let expected: Vec<(String, f64)> =
+            expected.into_iter().map(|(points, number)| (all[number].0.clone(), ask.score(points))).collect();
+        let mut found = Vec::new();
+        for offset in [0, 500] {
+            let path = format!("/api/v2/search?limit=500&offset={offset}&q={}", encoded(q));
+            let body = house.get(&path).key(&house.ours.reader).expect(200).json();
+            assert_eq!(body["meta"]["total"], expected.len(), "{q}");
+            let hits = body["data"].as_array().unwrap().iter();
+            let shown =
+                |hit: &Value| (hit["title"].as_str().unwrap().to_owned(), hit["score"].as_f64().unwrap());
+            found.extend(hits.map(shown));
+        }
+        assert_eq!(found, expected, "{q}");
+    }
 }
 
 /// Every text that is searched, by the way it can be changed.

@@ -35,7 +35,7 @@ static PUBLIC_META: Shape = Shape {
 fn whole_dataset(route: &Route) -> Option<&'static Dataset> {
     match route.handler {
         Handler::Whole(dataset) => Some(dataset),
-        Handler::AtStart(_)
+        Handler::Once(_)
         | Handler::Service(_)
         | Handler::Shared(_)
         | Handler::Filtered(_)
@@ -108,7 +108,7 @@ fn shown_dataset(route: &Route) -> Option<&'static Dataset> {
 /// An answer as it may look: the real one in short where it is always the same, the first record of the data
 /// where there are some, else what the row's shape tells.
 pub fn example(route: &Route, makings: &Makings) -> Result<Option<Value>, Error> {
-    if let (Handler::AtStart(make), true) = (route.handler, route.path != super::DOCUMENT_PATH)
+    if let (Handler::Once(make), true) = (route.handler, route.path != super::DOCUMENT_PATH)
         && let Made::Json(mut whole) = make(makings)?
     {
         shorten(&mut whole);
