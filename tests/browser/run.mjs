@@ -1,13 +1,14 @@
 // Runs every topic of this folder in a real browser against a running server:
-//   BASE=http://127.0.0.1:8080 KEY=hfast_... PASSWORD=... TOOLS=folder-with-node_modules node tests/browser/run.mjs [topic...]
+//   BASE=http://127.0.0.1:8080 KEY=hfast_... PASSWORD=... BINARY=target/debug/holdfast TOOLS=folder-with-node_modules \
+//   node tests/browser/run.mjs [topic...]
 // A topic is a file NAME.mjs with `export default async (stage) => {...}`; what fails throws.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Stage } from "./stage.mjs";
 
-const { BASE, KEY, PASSWORD, TOOLS, CHROMIUM = "/usr/bin/chromium" } = process.env;
-if (!BASE || !KEY || !PASSWORD || !TOOLS) throw new Error("BASE, KEY, PASSWORD and TOOLS must be set");
+const { BASE, KEY, PASSWORD, BINARY, TOOLS, CHROMIUM = "/usr/bin/chromium" } = process.env;
+if (!BASE || !KEY || !PASSWORD || !BINARY || !TOOLS) throw new Error("BASE, KEY, PASSWORD, BINARY and TOOLS must be set");
 const tools = createRequire(join(resolve(TOOLS), "package.json"));
 const { chromium } = tools("playwright-core");
 const axe = readFileSync(tools.resolve("axe-core/axe.min.js"), "utf8");
