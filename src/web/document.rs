@@ -2,7 +2,7 @@
 //!
 //! The rule: what stands in them is said in `pdf/report`; here it is read, within bounds, and named.
 
-use super::export::send;
+use super::export::{in_turn, send};
 use super::time;
 use super::words::Words;
 use crate::domain::day::Day;
@@ -87,6 +87,10 @@ fn part<T>(listed: &Listed<T>) -> Part<'_, T> {
 
 /// `GET /programmes/{programme}/export.pdf`
 pub fn programme(visit: &Visit) -> Answer {
+    in_turn(visit, || made_of_programme(visit))
+}
+
+fn made_of_programme(visit: &Visit) -> Answer {
     let (words, tenant) = (Words, visit.tenant()?);
     let programme = tenant.programme(&visit.id)?;
     let of = format!("programme_id={}", encode(&programme.id));
@@ -102,6 +106,10 @@ pub fn programme(visit: &Visit) -> Answer {
 
 /// `GET /test-cases/{test_case}/export.pdf`
 pub fn test_case(visit: &Visit) -> Answer {
+    in_turn(visit, || made_of_test_case(visit))
+}
+
+fn made_of_test_case(visit: &Visit) -> Answer {
     let (words, tenant) = (Words, visit.tenant()?);
     let case: TestCase = tenant.test_case(&visit.id)?;
     let findings = findings_of(visit, &format!("test_case_id={}", encode(&case.id)))?;
@@ -125,6 +133,10 @@ pub fn finding(visit: &Visit) -> Answer {
 
 /// `GET /findings/export.pdf`: the findings that the address asks for, in its order.
 pub fn findings(visit: &Visit) -> Answer {
+    in_turn(visit, || made_of_findings(visit))
+}
+
+fn made_of_findings(visit: &Visit) -> Answer {
     let (words, query) = (Words, &visit.query);
     let listed = visit.tenant()?.findings_in_brief(&query.first(rows_max()))?;
     let asked = LINKS.iter().filter_map(|field| query.get(field));

@@ -10,14 +10,16 @@ use crate::domain::form::Form;
 use crate::domain::provider::NEW_PROVIDER;
 use crate::domain::query::Query;
 use crate::domain::spreadsheet;
-use crate::error::{Error, Faults};
+use crate::error::Error;
 use crate::http::{Answer, Reply, Visit};
-use crate::store::Listed;
+use crate::store::{Listed, Tenant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// So many rows fit into one file.
 const ROWS_MAX: u64 = 100_000;
+/// Whoever finds no turn is asked to come again after so long.
+const BUSY_SECONDS: u64 = 10;
 
 static PROGRAMME: &[&str] = &[
     "id",
@@ -109,39 +111,42 @@ static AUDIT: &[&str] =
 
 /// `GET /programmes/export.csv`
 pub fn programmes(visit: &Visit) -> Answer {
-    sheet(visit, "programmes", PROGRAMME, visit.tenant()?.programmes(&all(visit))?)
+    sheet(visit, "programmes", PROGRAMME, |tenant, query| tenant.programmes(query))
 }
 
 /// `GET /test-cases/export.csv`
 pub fn test_cases(visit: &Visit) -> Answer {
-    sheet(visit, "test-cases", TEST_CASE, visit.tenant()?.test_cases(&all(visit))?)
+    sheet(visit, "test-cases", TEST_CASE, |tenant, query| tenant.test_cases(query))
 }
 
 /// `GET /findings/export.csv`
 pub fn findings(visit: &Visit) -> Answer {
-    sheet(visit, "findings", FINDING, visit.tenant()?.listed_findings(&all(visit))?)
+    sheet(visit, "findings", FINDING, |tenant, query| tenant.listed_findings(query))
 }
 
 /// `GET /cra-reports/export.csv`
 pub fn cra_reports(visit: &Visit) -> Answer {
-    let (listed, now_ms) = (visit.tenant()?.cra_reports(&all(visit))?, visit.app.clock.now_ms());
-    let items = listed.items.iter().map(|report| report.shown(now_ms)).collect();
-    sheet(visit, "cra-reports", CRA_REPORT, Listed { items, total: listed.total, page: listed.page })
+    let now_ms = visit.app.clock.now_ms();
+    sheet(visit, "cra-reports", CRA_REPORT, |tenant, query| {
+        let listed = tenant.cra_reports(query)?;
+        let items = listed.items.iter().map(|report| report.shown(now_ms)).collect();
+        Ok(Listed { items, total: listed.total, page: listed.page })
+    })
 }
 
 /// `GET /providers/export.csv`: the columns that an import reads.
 pub fn providers(visit: &Visit) -> Answer {
-    sheet(visit, "providers", &names_of(&NEW_PROVIDER), visit.tenant()?.providers(&all(visit))?)
+    sheet(visit, "providers", &names_of(&NEW_PROVIDER), |tenant, query| tenant.providers(query))
 }
 
 /// `GET /arrangements/export.csv`: the columns that an import reads.
 pub fn arrangements(visit: &Visit) -> Answer {
-    sheet(visit, "arrangements", &names_of(&NEW_ARRANGEMENT), visit.tenant()?.arrangements(&all(visit))?)
+    sheet(visit, "arrangements", &names_of(&NEW_ARRANGEMENT), |tenant, query| tenant.arrangements(query))
 }
 
 /// `GET /audit/export.csv`
 pub fn audit(visit: &Visit) -> Answer {
-    sheet(visit, "audit", AUDIT, visit.tenant()?.audit(all(visit).page())?)
+    sheet(visit, "audit", AUDIT, |tenant, query| tenant.audit(query.page()))
 }
 
 /// Where the spreadsheet of the list at `path` is, filtered as the list is.
@@ -153,22 +158,33 @@ fn names_of(form: &Form) -> Vec<&'static str> {
     form.fields.iter().map(|field| field.name).collect()
 }
 
-fn all(visit: &Visit) -> Query {
-    visit.query.first(ROWS_MAX)
+/// Makes a large file when it is its turn.
+pub fn in_turn(visit: &Visit, make: impl FnOnce() -> Answer) -> Answer {
+    match visit.app.exports.take() {
+        Some(_turn) => make(),
+        None => Ok(Reply::come_again(Words.t("document.busy"), BUSY_SECONDS)),
+    }
 }
 
-fn sheet<T: Serialize>(visit: &Visit, name: &str, columns: &[&str], listed: Listed<T>) -> Answer {
-    if listed.total > ROWS_MAX {
-        let summary = Words.count("document.too_many", ROWS_MAX);
-        return Err(Error::Invalid(Faults { summary, ..Faults::default() }));
-    }
-    let row = |item: &T| {
-        let shown = json!(item);
-        columns.iter().map(|column| cell(&shown[*column])).collect()
-    };
-    let bytes = spreadsheet::write(columns, listed.items.iter().map(row))?;
-    let file_name = format!("{name}-{}.csv", Day::of_ms(visit.app.clock.now_ms()));
-    send(visit, bytes, "text/csv; charset=utf-8", file_name, None)
+fn sheet<T: Serialize>(
+    visit: &Visit,
+    name: &str,
+    columns: &[&str],
+    read: impl FnOnce(&Tenant, &Query) -> Result<Listed<T>, Error>,
+) -> Answer {
+    in_turn(visit, || {
+        let listed = read(&visit.tenant()?, &visit.query.first(ROWS_MAX))?;
+        if listed.total > ROWS_MAX {
+            return Err(Error::invalid(Words.count("document.too_many", ROWS_MAX)));
+        }
+        let row = |item: &T| {
+            let shown = json!(item);
+            columns.iter().map(|column| cell(&shown[*column])).collect()
+        };
+        let bytes = spreadsheet::write(columns, listed.items.iter().map(row))?;
+        let file_name = format!("{name}-{}.csv", Day::of_ms(visit.app.clock.now_ms()));
+        send(visit, bytes, "text/csv; charset=utf-8", file_name, None)
+    })
 }
 
 fn cell(value: &Value) -> String {

@@ -138,3 +138,27 @@ fn an_exported_register_is_imported_again() {
     let heads = &rows(&anna, "/arrangements/export.csv")[0];
     assert_eq!(heads[..3], ["provider_id", "service", "criticality"]);
 }
+
+#[test]
+fn a_few_files_are_made_at_once_some_wait_and_the_next_is_told_to_come_again() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Viewer);
+    let exports = &house.service().house.app.exports;
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let held: Vec<_> = (0..cores.min(2)).map(|_| exports.take().unwrap()).collect();
+    let (say, hear) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for number in 0..9 {
+            let (say, anna) = (say.clone(), &anna);
+            let path = if number % 2 == 0 { "/findings/export.pdf" } else { "/programmes/export.csv" };
+            scope.spawn(move || say.send(anna.get(path).send()).unwrap());
+        }
+        let refused = hear.recv().unwrap();
+        assert_eq!((refused.status, refused.header("retry-after")), (429, Some("10")));
+        assert!(text_of(&refused).contains("Other large files are being made right now."));
+        // What is no list needs no turn.
+        anna.get("/programmes").expect(200);
+        drop(held);
+        assert!((0..8).all(|_| hear.recv().unwrap().status == 200));
+    });
+}
