@@ -13,11 +13,17 @@ use crate::meter::Meter;
 use crate::reference::Reference;
 use crate::scanner;
 use crate::store::{Purpose, Store};
+use crate::turns::Turns;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The version of the platform, as `/api/stats` and `--version` tell it.
 pub const PLATFORM_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Large files made at once; each takes up to 100 MiB.
+const EXPORTS_AT_ONCE: usize = 2;
+/// Those that wait for it: each holds a thread of the few that wait for writes too.
+const EXPORTS_WAITING: usize = 8;
 
 /// Everything a request may need.
 pub struct App {
@@ -41,6 +47,8 @@ pub struct App {
     pub meter: Meter,
     /// What ran by itself, and how it ended.
     pub ledger: Ledger,
+    /// Who makes a large file right now.
+    pub exports: Turns,
     /// Set when a stop was asked for; health says so.
     pub stopping: AtomicBool,
 }
@@ -65,6 +73,7 @@ impl App {
             egress: Egress::new(config.outside())?,
             meter: Meter::new(routes),
             ledger: Ledger::default(),
+            exports: Turns::new(EXPORTS_AT_ONCE, EXPORTS_WAITING),
             stopping: AtomicBool::new(false),
             config,
             clock,

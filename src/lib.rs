@@ -48,4 +48,5 @@ pub mod routes;
 pub mod scanner;
 pub mod service;
 pub mod store;
+pub mod turns;
 pub mod web;

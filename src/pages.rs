@@ -21,8 +21,8 @@ use crate::http::route::{Route, asset, deed, door, page, view};
 use crate::http::site::Site;
 use crate::reference::dataset::{EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, TRAINING};
 use crate::web::{
-    self, arrangement, concentration, cra, cra_form, finding, finding_form, finding_many, key, library,
-    profile, programme, provider, sign_in, test_case, timeline, user, webhook,
+    self, arrangement, concentration, cra, cra_form, document, export, finding, finding_form, finding_many,
+    key, library, profile, programme, provider, sign_in, test_case, timeline, user, webhook,
 };
 
 /// What the service shows to people.
@@ -41,9 +41,14 @@ pub static PAGES: &[Route] = &[
     view("/", Look, web::dashboard::page).says("The dashboard."),
     // Programmes.
     view("/programmes", Look, programme::list).asks(programme::PARAMS).says("The programmes."),
+    view("/programmes/export.csv", Look, export::programmes)
+        .asks(programme::PARAMS)
+        .says("The filtered programmes as a spreadsheet."),
     view("/programmes/new", ChangeData, programme::new).says("A new programme."),
     deed("/programmes", ChangeData, programme::create).takes(&NEW_PROGRAMME).says("Makes a programme."),
     view("/programmes/{programme}", Look, programme::show).says("One programme."),
+    view("/programmes/{programme}/export.pdf", Look, document::programme)
+        .says("A programme as a document, with its test cases and findings."),
     view("/programmes/{programme}/edit", ChangeData, programme::edit).says("The form of a programme."),
     deed("/programmes/{programme}", ChangeData, programme::change)
         .takes(&PROGRAMME_PATCH)
@@ -57,9 +62,12 @@ pub static PAGES: &[Route] = &[
     deed("/programmes/{programme}/notes", ChangeData, programme::note).takes(&NEW_NOTE).says("Adds a note."),
     // Findings.
     view("/findings", Look, finding::list).asks(finding::PARAMS).says("The findings."),
-    view("/findings/export.csv", Look, finding_many::export)
+    view("/findings/export.csv", Look, export::findings)
         .asks(finding::PARAMS)
         .says("The filtered findings as a spreadsheet."),
+    view("/findings/export.pdf", Look, document::findings)
+        .asks(finding::PARAMS)
+        .says("The filtered findings as a document."),
     view("/findings/new", ChangeData, finding_form::new)
         .asks(finding_form::NEW_PARAMS)
         .says("A new finding."),
@@ -71,6 +79,7 @@ pub static PAGES: &[Route] = &[
         .takes(&BULK_MOVE)
         .says("Moves many findings."),
     view("/findings/{finding}", Look, finding::show).says("One finding."),
+    view("/findings/{finding}/export.pdf", Look, document::finding).says("A finding as a document."),
     view("/findings/{finding}/edit", ChangeData, finding_form::edit).says("The form of a finding."),
     deed("/findings/{finding}", ChangeData, finding_form::change)
         .takes(&FINDING_PATCH)
@@ -81,9 +90,14 @@ pub static PAGES: &[Route] = &[
     deed("/findings/{finding}/notes", ChangeData, finding::note).takes(&NEW_NOTE).says("Adds a note."),
     // Test cases.
     view("/test-cases", Look, test_case::list).asks(test_case::PARAMS).says("The test cases."),
+    view("/test-cases/export.csv", Look, export::test_cases)
+        .asks(test_case::PARAMS)
+        .says("The filtered test cases as a spreadsheet."),
     view("/test-cases/new", ChangeData, test_case::new).asks(test_case::NEW_PARAMS).says("A new test case."),
     deed("/test-cases", ChangeData, test_case::create).takes(&NEW_TEST_CASE).says("Plans a test case."),
     view("/test-cases/{test_case}", Look, test_case::show).says("One test case."),
+    view("/test-cases/{test_case}/export.pdf", Look, document::test_case)
+        .says("A test case as a document, with its findings."),
     view("/test-cases/{test_case}/edit", ChangeData, test_case::edit).says("The form of a test case."),
     deed("/test-cases/{test_case}", ChangeData, test_case::change)
         .takes(&TEST_CASE_PATCH)
@@ -97,6 +111,9 @@ pub static PAGES: &[Route] = &[
     deed("/test-cases/{test_case}/notes", ChangeData, test_case::note).takes(&NEW_NOTE).says("Adds a note."),
     // CRA reports.
     view("/cra-reports", Look, cra::list).asks(cra::PARAMS).says("The CRA reports."),
+    view("/cra-reports/export.csv", Look, export::cra_reports)
+        .asks(cra::PARAMS)
+        .says("The filtered CRA reports as a spreadsheet."),
     view("/cra-reports/new", ChangeData, cra_form::new).says("A new CRA report."),
     deed("/cra-reports", ChangeData, cra_form::create).takes(&NEW_CRA_REPORT).says("Begins a CRA report."),
     view("/cra-reports/{report}", Look, cra::show).says("One CRA report with its clocks and texts."),
@@ -115,6 +132,9 @@ pub static PAGES: &[Route] = &[
     deed("/cra-reports/{report}/notes", ChangeData, cra::note).takes(&NEW_NOTE).says("Adds a note."),
     // Providers, arrangements, concentration.
     view("/providers", Look, provider::list).asks(provider::PARAMS).says("The providers."),
+    view("/providers/export.csv", Look, export::providers)
+        .asks(provider::PARAMS)
+        .says("The filtered providers as a spreadsheet."),
     view("/providers/new", ChangeData, provider::new).says("A new provider."),
     deed("/providers", ChangeData, provider::create).takes(&NEW_PROVIDER).says("Enters a provider."),
     view("/providers/{provider}", Look, provider::show).says("One provider with its arrangements."),
@@ -125,6 +145,9 @@ pub static PAGES: &[Route] = &[
     view("/providers/{provider}/delete", ChangeData, provider::ask_delete).says("Asks whether to delete it."),
     deed("/providers/{provider}/delete", ChangeData, provider::delete).says("Deletes a provider."),
     view("/arrangements", Look, arrangement::list).asks(arrangement::PARAMS).says("The arrangements."),
+    view("/arrangements/export.csv", Look, export::arrangements)
+        .asks(arrangement::PARAMS)
+        .says("The filtered arrangements as a spreadsheet."),
     view("/arrangements/new", ChangeData, arrangement::new)
         .asks(arrangement::NEW_PARAMS)
         .says("A new arrangement."),
@@ -191,6 +214,7 @@ pub static PAGES: &[Route] = &[
     deed("/deliveries/{delivery}/replay", ChangeData, webhook::replay).says("Sends a message again."),
     // The service itself.
     view("/audit", ReadAudit, web::audit::list).asks(web::audit::PARAMS).says("The audit log."),
+    view("/audit/export.csv", ReadAudit, export::audit).says("The audit log as a spreadsheet."),
     view("/health", Look, web::health::page).says("How the service is."),
     // The library and the timeline.
     view("/timeline", Look, timeline::list).asks(timeline::PARAMS).says("The compliance timeline."),

@@ -1,6 +1,7 @@
 //! Import files in CSV: the bytes of a spreadsheet become the rows of one part, or every fault by line and column.
 
 use super::import::{Import, Part, read_table};
+use super::spreadsheet::meant;
 use crate::error::Faults;
 
 /// Reads a CSV file of one kind of rows. The header holds field names.
@@ -18,7 +19,7 @@ pub fn read(part: &'static Part, bytes: &[u8]) -> Result<Import, Faults> {
     for record in reader.records() {
         let record = record.map_err(broken)?;
         let line = record.position().map_or(0, csv::Position::line);
-        records.push((line, record.iter().map(str::to_owned).collect()));
+        records.push((line, record.iter().map(|cell| meant(cell).to_owned()).collect()));
     }
     read_table(part, &header, records.into_iter())
 }

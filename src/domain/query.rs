@@ -133,6 +133,12 @@ impl Query {
         if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
     }
 
+    /// The same list from its beginning, with so many rows: for a file, not for a page.
+    pub fn first(&self, rows: u64) -> Query {
+        let kept = self.0.iter().filter(|(name, _)| !["limit", "offset"].contains(name)).cloned();
+        Query(kept.chain([("limit", rows.to_string())]).collect())
+    }
+
     /// A parameter's value, if it was given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())

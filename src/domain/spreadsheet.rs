@@ -13,10 +13,18 @@ pub fn write(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result
     writer.into_inner().map_err(|cause| Error::internal("writing CSV", cause))
 }
 
+/// What a formula may begin with, in one program or another.
+const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\t', '\r', '\n', '\0'];
+
 /// A cell that begins like a formula gets an apostrophe in front, unless it is a plain number.
 fn harmless(cell: &str) -> String {
-    let dangerous = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\0']);
+    let dangerous = cell.starts_with(BEGINNINGS);
     if dangerous && cell.parse::<f64>().is_err() { format!("'{cell}") } else { cell.to_owned() }
+}
+
+/// What was written into a cell, without the apostrophe that kept it from being a formula.
+pub fn meant(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|rest| rest.starts_with(BEGINNINGS)).unwrap_or(cell)
 }
 
 #[cfg(test)]
@@ -41,7 +49,9 @@ mod tests {
             let text = one(cell);
             let first = text.split_once("\r\n").unwrap().1.trim_start_matches('"');
             assert!(first.starts_with('\''), "{cell:?} gave {text:?}");
+            assert_eq!(meant(&harmless(cell)), cell, "an import reads what was meant");
         }
         assert_eq!(one("-12.5"), "a,b\r\n-12.5,x\r\n", "a number is a number");
+        assert_eq!((meant("'tis"), meant("-12.5"), meant("")), ("'tis", "-12.5", ""));
     }
 }

@@ -1,7 +1,7 @@
 //! The entrance of the workspace: the one place that asks who comes, whether a form is ours, and whether the role
 //! lets them. Behind it no page thinks about cookies and tokens.
 //!
-//! A key opens nothing here, as a cookie opens nothing at the API. GET changes nothing.
+//! A key opens nothing here, as a cookie opens nothing at the API. GET changes nothing; that a file was taken is noted.
 
 use super::cookie;
 use super::reply::{Answer, Reply};

@@ -85,6 +85,13 @@ impl Reply {
         reply
     }
 
+    /// 429 with a sentence: too many ask for the same.
+    pub fn come_again(text: &str, seconds: u64) -> Reply {
+        let mut reply = Reply::refusal(StatusCode::TOO_MANY_REQUESTS, text);
+        reply.headers.push((hyper::header::RETRY_AFTER, HeaderValue::from(seconds)));
+        reply
+    }
+
     /// 200 with a file to be saved.
     pub fn file(bytes: impl Into<Bytes>, media_type: &'static str, file_name: String) -> Reply {
         Reply::new(StatusCode::OK, Content::File { bytes: bytes.into(), media_type, file_name })

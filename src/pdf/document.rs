@@ -7,19 +7,23 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// What kind of thing it shows: `Finding`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What it is called.
     pub title: String,
     /// Where it stands, in a few words below the title.
     pub lead: String,
-    /// The id of what it shows, if that is one object.
-    pub reference: Option<String>,
+    /// What stands in the title block: whose it is, who printed it, when.
+    pub facts: Vec<Fact>,
     /// Whose it is.
     pub tenant: String,
-    /// Who printed it.
-    pub printed_by: String,
-    /// When, milliseconds since 1970 UTC.
+    /// When it was printed, milliseconds since 1970 UTC.
     pub printed_at: i64,
+    /// The foot of every sheet.
+    pub foot: String,
+    /// At the right of it; `{n}` and `{total}` stand for the sheet and how many there are.
+    pub sheet_of: &'static str,
+    /// The last remark, if a character was replaced; `{sign}` stands for what it was replaced by.
+    pub missing: &'static str,
     /// The language of its own words.
     pub language: &'static str,
     /// How the sheets lie.
@@ -56,7 +60,7 @@ pub enum Block {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// What it is.
-    pub name: &'static str,
+    pub name: String,
     /// What it says; nothing is shown as a dash.
     pub value: Cell,
 }
@@ -71,10 +75,10 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its head.
-    pub head: &'static str,
+    pub head: String,
     /// Its share of the width, against the other columns' shares.
     pub share: f32,
 }

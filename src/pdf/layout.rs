@@ -7,7 +7,7 @@ use super::document::{Block, Document, Fact, SheetForm};
 use super::sheet::{Laid, Node, Placed, Role, Style, Tone};
 use super::table::GUTTER;
 use super::text::{Fonts, MISSING, Weight};
-use super::words;
+use super::words::put_in;
 
 const A4: (f32, f32) = (595.28, 841.89);
 pub(super) const SIDE: f32 = 45.0;
@@ -48,7 +48,8 @@ pub fn set(document: &Document, fonts: &Fonts) -> Laid {
         flow.block(block, document.blocks.get(nth + 1));
     }
     if fonts.missed() {
-        flow.block(&Block::Remark(format!("{MISSING} {}", words::MISSING_SAYS)), None);
+        let says = put_in(document.missing, &[("sign", &MISSING.to_string())]);
+        flow.block(&Block::Remark(says), None);
     }
     flow.running_lines(document);
     flow.laid
@@ -127,7 +128,7 @@ impl Flow<'_> {
         let plain = |text: &str| self.fonts.plain_line(text);
         let tenant = plain(&document.tenant);
         let title = Some(plain(&document.title)).filter(|title| !title.is_empty());
-        let title = title.unwrap_or_else(|| document.kind.to_owned());
+        let title = title.unwrap_or_else(|| document.kind.clone());
         let short = self.fonts.cut(RUNNING.weight, &tenant, self.width() * 0.6 / RUNNING.size);
         let right = self.laid.size.0 - SIDE - self.fonts.width(RUNNING.weight, &short) * RUNNING.size;
         self.put(Placed::Emblem { x: SIDE - 2.0, y: self.y, size: 15.0 });
@@ -136,7 +137,7 @@ impl Flow<'_> {
         self.y += 20.0;
         self.rule(Tone::Accent);
         self.y += 20.0;
-        self.text(document.kind, KIND, || Role::Paragraph);
+        self.text(&document.kind, KIND, || Role::Paragraph);
         let from = self.laid.tree.len();
         self.text(&title, TITLE, || Role::Paragraph);
         let texts = self.laid.tree.drain(from..).flat_map(inner).collect();
@@ -148,11 +149,9 @@ impl Flow<'_> {
             self.text(&document.lead, LEAD, || Role::Paragraph);
         }
         self.y += 10.0;
-        let fact = |name, value: &str| Fact { name, value: plain(value).into() };
-        let mut facts = vec![fact(words::ORGANISATION, &document.tenant)];
-        facts.extend(document.reference.iter().map(|id| fact(words::REFERENCE, id)));
-        facts.push(fact(words::PRINTED, &words::moment(document.printed_at)));
-        facts.push(fact(words::PRINTED_BY, &document.printed_by));
+        let on_one_line =
+            |fact: &Fact| Fact { name: fact.name.clone(), value: plain(&fact.value.text).into() };
+        let facts: Vec<Fact> = document.facts.iter().map(on_one_line).collect();
         self.rule(Tone::Line);
         self.y += 5.0;
         self.facts(&facts);
@@ -225,7 +224,7 @@ impl Flow<'_> {
         let mut items = Vec::new();
         for fact in facts {
             let value_width = self.width() - NAME_WIDTH;
-            let name = self.waiting(&fact.name.into(), SIDE, NAME_WIDTH - GUTTER, NAME);
+            let name = self.waiting(&fact.name.as_str().into(), SIDE, NAME_WIDTH - GUTTER, NAME);
             let value = self.waiting(&fact.value, SIDE + NAME_WIDTH, value_width, BODY);
             let (name_place, value_place) = (name.place, value.place);
             self.row(vec![name, value], None);
@@ -251,14 +250,15 @@ impl Flow<'_> {
         };
         let title = cut(&document.title, 0.6);
         let tenant = cut(&document.tenant, 0.35);
-        let foot = cut(&words::foot(document), 0.85);
+        let foot = cut(&document.foot, 0.85);
         let total = self.laid.sheets.len();
         for number in 1..=total {
             let Some(sheet) = self.laid.sheets.get_mut(number - 1) else { continue };
             let mut put = |x: f32, y: f32, text: &str| {
                 sheet.push(Placed::Line { x, y, text: text.to_owned(), style: RUNNING, place: None });
             };
-            let page = words::page_of(number, total);
+            let page =
+                put_in(document.sheet_of, &[("n", &number.to_string()), ("total", &total.to_string())]);
             if number > 1 {
                 put(SIDE, TOP + 8.0, &title);
                 put(width - SIDE - wide(&tenant), TOP + 8.0, &tenant);

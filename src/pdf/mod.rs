@@ -1,6 +1,6 @@
 //! Documents that one can hand to an auditor: what stands in them, how they are set, and their PDF files.
 //!
-//! The rule: nothing is looked up here. Objects, names, the reader and the time are handed in, so the same input
+//! The rule: nothing is looked up here. Objects, names, words, the reader and the time are handed in, so the same input
 //! gives the same bytes. It knows neither the store nor HTTP.
 //!
 //! `report` says what stands in the document of each noun, `layout` sets it, `render` writes the file.
@@ -12,7 +12,7 @@ pub mod report;
 mod sheet;
 mod table;
 mod text;
-mod words;
+pub mod words;
 
 use crate::error::Error;
 use document::Document;
@@ -34,13 +34,15 @@ mod tests {
 
     fn sample(title: &str, blocks: Vec<Block>) -> Document {
         Document {
-            kind: "Finding",
+            kind: "Finding".to_owned(),
             title: title.to_owned(),
             lead: "High · Open".to_owned(),
-            reference: Some("fnd_1".to_owned()),
+            facts: vec![Fact { name: "Reference".into(), value: "fnd_1".into() }],
             tenant: "Altmoor".to_owned(),
-            printed_by: "Mara".to_owned(),
             printed_at: 1_794_729_600_000,
+            foot: "Printed by Mara".to_owned(),
+            sheet_of: "{n} of {total}",
+            missing: "{sign} stands for something else.",
             language: "en",
             sheet: SheetForm::Upright,
             blocks,
@@ -63,7 +65,8 @@ mod tests {
     }
 
     fn table(rows: Vec<Vec<Cell>>) -> Block {
-        let columns = vec![Column { head: "One", share: 1.0 }, Column { head: "Two", share: 3.0 }];
+        let columns =
+            vec![Column { head: "One".into(), share: 1.0 }, Column { head: "Two".into(), share: 3.0 }];
         Block::Table(Table { columns, rows })
     }
 
@@ -183,12 +186,12 @@ mod tests {
             any_text().prop_map(Block::Paragraph),
             any_text().prop_map(Block::Remark),
             cells().prop_map(|cells| {
-                Block::Facts(cells.into_iter().map(|value| Fact { name: "Name", value }).collect())
+                Block::Facts(cells.into_iter().map(|value| Fact { name: "Name".into(), value }).collect())
             }),
             (proptest::collection::vec(-1.0..9.0_f32, 0..8), proptest::collection::vec(cells(), 0..5))
                 .prop_map(|(shares, rows)| {
                     let columns =
-                        shares.into_iter().map(|share| Column { head: "A head of a column", share });
+                        shares.into_iter().map(|share| Column { head: "A head of a column".into(), share });
                     Block::Table(Table { columns: columns.collect(), rows })
                 }),
         ]
@@ -204,9 +207,8 @@ mod tests {
             across in any::<bool>(), blocks in proptest::collection::vec(any_block(), 0..6),
         ) {
             let mut document = sample(&title, blocks);
-            (document.tenant, document.printed_by, document.lead) = names;
+            (document.tenant, document.foot, document.lead) = names;
             document.printed_at = at;
-            document.reference = None;
             document.sheet = if across { SheetForm::Across } else { SheetForm::Upright };
             let laid = laid(&document);
             for thing in laid.sheets.iter().flatten() {

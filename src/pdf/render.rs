@@ -86,7 +86,7 @@ fn metadata(document: &Document, fonts: &Fonts) -> Metadata {
         .utc_offset_hour(0)
         .utc_offset_minute(0);
     let title = match short(&document.title) {
-        none if none.is_empty() => document.kind.to_owned(),
+        none if none.is_empty() => document.kind.clone(),
         title => title,
     };
     Metadata::new()
@@ -94,7 +94,7 @@ fn metadata(document: &Document, fonts: &Fonts) -> Metadata {
         .language(document.language.to_owned())
         .creator("Holdfast".to_owned())
         .authors(vec![short(&document.tenant)])
-        .description(document.kind.to_owned())
+        .description(document.kind.clone())
         .creation_date(printed)
 }
 

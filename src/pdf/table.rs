@@ -134,7 +134,7 @@ impl Flow<'_> {
         for column in &table.columns {
             let width = column.share.max(0.1) / shares * (self.width() + GUTTER) - GUTTER;
             let mut lines =
-                self.fonts.wrap(HEAD.weight, &self.fonts.plain_line(column.head), width / HEAD.size);
+                self.fonts.wrap(HEAD.weight, &self.fonts.plain_line(&column.head), width / HEAD.size);
             lines.truncate(HEAD_LINES);
             columns.push(HeadOf { x, width, lines, place: self.place() });
             x += width + GUTTER;

@@ -183,10 +183,10 @@ impl Tenant<'_> {
         })
     }
 
-    /// Notes that data left the house.
-    pub fn note_export(&self, what: &str) -> Result<(), Error> {
-        let what = what.to_owned();
-        self.write(move |desk| note(desk, Event::DataExported, None, Some(what)))
+    /// Notes that data left the house; `object_id` is the one object, if it is one.
+    pub fn note_export(&self, what: &str, object_id: Option<&str>) -> Result<(), Error> {
+        let (what, object_id) = (what.to_owned(), object_id.map(str::to_owned));
+        self.write(move |desk| note(desk, Event::DataExported, object_id.as_deref(), Some(what)))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::domain::event::EventName;
 use crate::domain::finding::{Finding, Severity, Status};
 use crate::domain::form::Values;
 use crate::domain::id::Kind;
-use crate::domain::page::Page;
 use crate::domain::query::Query;
 use crate::error::{Error, Faults};
 use crate::payload::digest_bytes;
@@ -18,6 +17,10 @@ use serde_json::json;
 const SELECT: &str = "select id, external_id, programme_id, test_case_id, title, description, severity, status, owner,
   detected_on, due_on, remediation, measure_ids, acceptance_reason, acceptance_expires_on, closed_at, created_at,
   updated_at from finding";
+/// The same columns, with nothing in those that may hold pages of text.
+const BRIEF: &str = "select id, external_id, programme_id, test_case_id, title, null as description, severity, status,
+  owner, detected_on, due_on, null as remediation, measure_ids, null as acceptance_reason, acceptance_expires_on,
+  closed_at, created_at, updated_at from finding";
 /// The same columns, as a list writes them.
 const COLUMNS: &[Column] = &[
     column!("id", Text),
@@ -44,9 +47,6 @@ const OPEN: &str = "status in ('open', 'in_progress', 'resolved')";
 /// An answer to an Idempotency-Key is remembered this long.
 const IDEMPOTENCY_MS: i64 = 86_400_000;
 
-/// So many findings fit into one file.
-const EXPORT_MAX: u64 = 100_000;
-
 /// What became of a request to file a finding.
 pub enum Filed {
     /// It was filed now.
@@ -69,20 +69,22 @@ impl Tenant<'_> {
 
     /// The same page as findings, for whoever wants more of them than their JSON.
     pub fn listed_findings(&self, query: &Query) -> Result<Listed<Finding>, Error> {
+        self.list_findings(query, SELECT)
+    }
+
+    fn list_findings(&self, query: &Query, select: &str) -> Result<Listed<Finding>, Error> {
         let filter = self.wanted_findings(query);
         self.read(|connection| {
             let moment = connection.unchecked_transaction()?;
             let total = self.count_findings(&moment, &filter, query)?;
-            let items = filter.page(&moment, "finding", SELECT, query.page(), of_row)?;
+            let items = filter.page(&moment, "finding", select, query.page(), of_row)?;
             Ok(Listed { items, total, page: query.page() })
         })
     }
 
-    /// All findings that the query asks for, without its page, in its order; at the most `EXPORT_MAX`.
-    pub fn exported_findings(&self, query: &Query) -> Result<Vec<Finding>, Error> {
-        let filter = self.wanted_findings(query);
-        let page = Page { limit: EXPORT_MAX, offset: 0 };
-        self.read(|connection| filter.page(connection, "finding", SELECT, page, of_row))
+    /// The same without the long texts: many of them must fit into memory.
+    pub fn findings_in_brief(&self, query: &Query) -> Result<Listed<Finding>, Error> {
+        self.list_findings(query, BRIEF)
     }
 
     fn wanted_findings(&self, query: &Query) -> Filter {

@@ -96,7 +96,7 @@ impl Tenant<'_> {
             file.insert(THRESHOLDS.into(), settings.into());
             Ok(Value::Object(file))
         })?;
-        self.note_export("all of the tenant's data")?;
+        self.note_export("all of the tenant's data", None)?;
         Ok(exported)
     }
 }

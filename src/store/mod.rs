@@ -18,7 +18,6 @@ mod event;
 mod figures;
 mod file;
 mod finding;
-mod hasher;
 mod history;
 mod import;
 mod import_nouns;
@@ -89,6 +88,7 @@ use crate::domain::actor::Actor;
 use crate::domain::destination::Allowlist;
 use crate::domain::id::{Kind, Sequence};
 use crate::error::Error;
+use crate::turns::Turns;
 use barrier::Barrier;
 use key::KeyRing;
 use pool::Readers;
@@ -98,6 +98,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use version::Versions;
 use writer::{Surroundings, Writer};
+
+/// Passwords hashed at once, at the most.
+const HASHES_AT_ONCE: usize = 4;
+/// Those that wait for it.
+const HASHES_WAITING: usize = 32;
 
 /// The open database.
 pub struct Store {
@@ -112,7 +117,7 @@ pub struct Store {
     allowlist: Arc<Allowlist>,
     versions: Arc<Versions>,
     refusals: Arc<audit::Refusals>,
-    turns: hasher::Turns,
+    turns: Turns,
     server_secret: OnceLock<secret::Digest>,
 }
 
@@ -220,7 +225,7 @@ impl Store {
         let writer = Writer::start(connection, around)?;
         let readers = Readers::open(&path)?;
         let refusals = Arc::new(audit::Refusals::default());
-        let (turns, server_secret) = (hasher::Turns::new(), OnceLock::new());
+        let (turns, server_secret) = (Turns::new(HASHES_AT_ONCE, HASHES_WAITING), OnceLock::new());
         Ok(Store {
             path,
             clock,

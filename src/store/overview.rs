@@ -7,7 +7,8 @@ use crate::domain::cra::CraReport;
 use crate::domain::day::Day;
 use crate::domain::finding::Severity;
 use crate::error::Error;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::{BTreeSet, HashMap};
 
 /// The open findings of one severity by age: up to 30 days, 90, 180, and older.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +71,23 @@ impl Tenant<'_> {
         ahead.sort_by_key(|ahead| ahead.due_on);
         ahead.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         Ok(ahead)
+    }
+
+    /// What programmes and test cases are called, by their ids; of others nothing is said.
+    pub fn names(&self, ids: &BTreeSet<&str>) -> Result<HashMap<String, String>, Error> {
+        let sql = "select name from programme where tenant_id = ?1 and id = ?2
+             union all select title from test_case where tenant_id = ?1 and id = ?2";
+        self.read(|connection| {
+            let moment = connection.unchecked_transaction()?;
+            let mut row = moment.prepare_cached(sql)?;
+            let mut names = HashMap::new();
+            for id in ids {
+                if let Some(name) = row.query_row((&self.id, id), |row| row.get(0)).optional()? {
+                    names.insert((*id).to_owned(), name);
+                }
+            }
+            Ok(names)
+        })
     }
 
     /// The newest of the tenant's findings and test cases that name a measure: what, id, title, status.

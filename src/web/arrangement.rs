@@ -2,6 +2,7 @@
 
 use super::choose;
 use super::confirm::Confirm;
+use super::export::csv_of;
 use super::finding::of_object;
 use super::frame::Frame;
 use super::part::{Cell, Column, Empty, Facts, Filters, Heads, History, Inputs, Pager, badge, column};
@@ -78,13 +79,14 @@ pub fn list(visit: &Visit) -> Answer {
     if may_change {
         empty = empty.link("/arrangements/new", words.t("arrangement.new"));
     }
+    let csv = (csv_of(PATH, query), words.t("document.csv"), false);
     let new = ("/arrangements/new".to_owned(), words.t("arrangement.new"), true);
     let found = words.count("arrangement.found", listed.total);
     let page = PlainList {
         frame: Frame::of(visit, PATH)?,
         title: words.t("arrangement.title"),
         lead: words.t("arrangement.lead").to_owned(),
-        actions: if may_change { vec![new] } else { Vec::new() },
+        actions: if may_change { vec![csv, new] } else { vec![csv] },
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, found)

@@ -2,6 +2,7 @@
 
 use super::confirm::Confirm;
 use super::cra_text::Letter;
+use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
@@ -58,6 +59,7 @@ struct Row {
 struct ListPage {
     frame: Frame,
     may_change: bool,
+    csv: String,
     filters: Filters,
     heads: Heads,
     rows: Vec<Row>,
@@ -122,6 +124,7 @@ pub fn list(visit: &Visit) -> Answer {
     let page = ListPage {
         frame: Frame::of(visit, PATH)?,
         may_change,
+        csv: csv_of(PATH, query),
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, found),
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),

@@ -1,5 +1,7 @@
 //! Findings: list, one, moves, notes.
 
+use super::document::pdf_of;
+use super::export::csv_of;
 use super::frame::{Frame, is_open};
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
@@ -86,6 +88,7 @@ struct ListPage {
     may_change: bool,
     views: Vec<View>,
     csv: String,
+    pdf: String,
     filters: Filters,
     heads: Heads,
     rows: Vec<Row>,
@@ -153,7 +156,8 @@ pub fn list(visit: &Visit) -> Answer {
         frame: Frame::of(visit, PATH)?,
         may_change,
         views: views(words, query),
-        csv: query.link("/findings/export.csv", &[("offset", "")]),
+        csv: csv_of(PATH, query),
+        pdf: pdf_of(PATH, query),
         filters: filters.options("programme_id", programmes.clone()).options("test_case_id", cases),
         heads: Heads::of(words, PATH, query, if may_change { COLUMNS } else { &COLUMNS[1..] }),
         rows: listed.items.iter().map(row).collect(),

@@ -1,42 +1,18 @@
-//! Many findings at once: the move with its page in between, and the filtered list as a spreadsheet.
+//! Many findings at once: the move with its page in between.
 
 use super::finding::{PATH, address};
 use super::frame::Frame;
 use super::part::{Cell, FaultList, Input, Inputs, badge};
 use super::words::Words;
 use super::{asset, render};
-use crate::clock::rfc3339;
 use crate::domain::bulk::{BULK_MOVE, Plan};
 use crate::domain::day::Day;
-use crate::domain::finding::{Finding, Status};
+use crate::domain::finding::Status;
 use crate::domain::form::Values;
-use crate::domain::spreadsheet;
 use crate::error::{Error, Faults};
 use crate::http::{Answer, Notice, Reply, Visit};
 use askama::Template;
 use serde_json::Value;
-
-/// The columns of the file.
-const HEADER: &[&str] = &[
-    "id",
-    "external_id",
-    "title",
-    "severity",
-    "status",
-    "owner",
-    "detected_on",
-    "due_on",
-    "programme_id",
-    "test_case_id",
-    "measure_ids",
-    "description",
-    "remediation",
-    "acceptance_reason",
-    "acceptance_expires_on",
-    "closed_at",
-    "created_at",
-    "updated_at",
-];
 
 struct Line {
     title: Cell,
@@ -160,37 +136,4 @@ fn page(visit: &Visit, ids: Vec<String>, plan: Plan, faults: Option<Faults>) -> 
         owner: inputs.field("owner"),
         faults: inputs.faults(),
     })
-}
-
-/// `GET /findings/export.csv`: every finding that the address asks for.
-pub fn export(visit: &Visit) -> Answer {
-    let findings = visit.tenant()?.exported_findings(&visit.query)?;
-    let bytes = spreadsheet::write(HEADER, findings.iter().map(cells))?;
-    let file_name = format!("findings-{}.csv", Day::of_ms(visit.app.clock.now_ms()));
-    Ok(Reply::file(bytes, "text/csv; charset=utf-8", file_name))
-}
-
-fn cells(finding: &Finding) -> Vec<String> {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let day = |day: Option<Day>| day.map(|day| day.to_string()).unwrap_or_default();
-    vec![
-        finding.id.clone(),
-        text(&finding.external_id),
-        finding.title.clone(),
-        finding.severity.name().into(),
-        finding.status.name().into(),
-        text(&finding.owner),
-        finding.detected_on.to_string(),
-        day(finding.due_on),
-        text(&finding.programme_id),
-        text(&finding.test_case_id),
-        finding.measure_ids.join("; "),
-        text(&finding.description),
-        text(&finding.remediation),
-        text(&finding.acceptance_reason),
-        day(finding.acceptance_expires_on),
-        finding.closed_at.map(rfc3339).unwrap_or_default(),
-        rfc3339(finding.created_at),
-        rfc3339(finding.updated_at),
-    ]
 }

@@ -1,6 +1,7 @@
 //! Programmes: list, one, new, edit, moves, delete, notes. The pattern that the pages of every noun follow.
 
 use super::confirm::Confirm;
+use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
@@ -53,6 +54,7 @@ struct Row {
 struct ListPage {
     frame: Frame,
     may_change: bool,
+    csv: String,
     filters: Filters,
     heads: Heads,
     rows: Vec<Row>,
@@ -114,6 +116,7 @@ pub fn list(visit: &Visit) -> Answer {
     let page = ListPage {
         frame: Frame::of(visit, PATH)?,
         may_change,
+        csv: csv_of(PATH, query),
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, found),
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),

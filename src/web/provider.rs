@@ -2,6 +2,7 @@
 
 use super::arrangement;
 use super::confirm::Confirm;
+use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{Cell, Column, Empty, Facts, Filters, Heads, History, Inputs, Pager, column};
 use super::plain::{PlainForm, PlainList, PlainShow, Section, Slot};
@@ -51,12 +52,13 @@ pub fn list(visit: &Visit) -> Answer {
     if may_change {
         empty = empty.link("/providers/new", words.t("provider.new"));
     }
+    let csv = (csv_of(PATH, query), words.t("document.csv"), false);
     let new = ("/providers/new".to_owned(), words.t("provider.new"), true);
     let page = PlainList {
         frame: Frame::of(visit, PATH)?,
         title: words.t("provider.title"),
         lead: words.t("provider.lead").to_owned(),
-        actions: if may_change { vec![new] } else { Vec::new() },
+        actions: if may_change { vec![csv, new] } else { vec![csv] },
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, words.count("provider.found", listed.total)),
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),

@@ -1,6 +1,7 @@
 //! Test cases: list, one, new, edit, moves, delete, notes.
 
 use super::confirm::Confirm;
+use super::export::csv_of;
 use super::finding::{measure, of_object};
 use super::frame::Frame;
 use super::part::{
@@ -65,6 +66,7 @@ struct Row {
 struct ListPage {
     frame: Frame,
     may_change: bool,
+    csv: String,
     filters: Filters,
     heads: Heads,
     rows: Vec<Row>,
@@ -136,6 +138,7 @@ pub fn list(visit: &Visit) -> Answer {
     let page = ListPage {
         frame: Frame::of(visit, PATH)?,
         may_change,
+        csv: csv_of(PATH, query),
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, found)

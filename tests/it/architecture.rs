@@ -11,6 +11,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("disk", 0),
     ("closed_set", 0),
     ("shape", 0),
+    ("turns", 0),
     ("payload", 1),
     ("meter", 1),
     ("pdf", 1),

@@ -44,6 +44,8 @@ mod timeline;
 mod upgrade;
 mod v2;
 mod webhook;
+mod workspace_csv;
 mod workspace_door;
+mod workspace_pdf;
 mod workspace_settings;
 mod workspace_work;

@@ -9,6 +9,7 @@ use holdfast::domain::test_case::{self, Priority, TestCase, Type};
 use holdfast::pdf;
 use holdfast::pdf::document::Document;
 use holdfast::pdf::report::{Names, Part, Printed, Told};
+use holdfast::web::words::Words;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,7 @@ use std::process::Command;
 /// 15 November 2026, 08:00 UTC.
 const NOW: i64 = 1_794_729_600_000;
 const HOUR: i64 = 3_600_000;
-const PRINTED: Printed = Printed { tenant: "Altmoor Privatbank", by: "Mara Ellwitz", at: NOW };
+const PRINTED: Printed = Printed { tenant: "Altmoor Privatbank", by: "Mara Ellwitz", at: NOW, words: &Words };
 
 fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
@@ -30,7 +31,7 @@ fn file(name: &str, document: &Document) -> PathBuf {
 }
 
 /// What one of poppler's tools says.
-fn poppler(tool: &str, arguments: &[&str], file: &Path) -> String {
+pub fn poppler(tool: &str, arguments: &[&str], file: &Path) -> String {
     let mut command = Command::new(tool);
     command.args(arguments).arg(file);
     if tool == "pdftotext" {
@@ -48,18 +49,18 @@ fn poppler(tool: &str, arguments: &[&str], file: &Path) -> String {
 }
 
 /// A line of `pdfinfo`.
-fn info(file: &Path, name: &str) -> String {
+pub fn info(file: &Path, name: &str) -> String {
     let told = poppler("pdfinfo", &[], file);
     let line = told.lines().find_map(|line| line.strip_prefix(&format!("{name}:")));
     line.unwrap_or_else(|| panic!("{name} in {told}")).trim().to_owned()
 }
 
-fn sheets(file: &Path) -> usize {
+pub fn sheets(file: &Path) -> usize {
     info(file, "Pages").parse().unwrap()
 }
 
 /// Each text stands behind the one before it.
-fn in_order(text: &str, wanted: &[&str]) {
+pub fn in_order(text: &str, wanted: &[&str]) {
     let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut from = 0;
     for want in wanted {
@@ -248,14 +249,14 @@ fn a_finding_with_its_history_is_read_back_whole() {
             "Severity Informational",
             "Status Risk accepted",
             "Owner –",
-            "Detected 10 Oct 2026",
+            "Found 10 Oct 2026",
             "Due –",
             "Closed –",
             "Programme DORA testing 2026 prg_01K77D4Q2ZK8M3VXT9B6RHC5NW",
             "Test case Segmentation test, payment zone tc_01K77D4Q2ZK8M3VXT9B6RHC5NW",
             "Measures DORA-09-05 Network management, segmentation and isolation DORA-24-05",
-            "Recorded 8 Oct 2026, 20:00 UTC",
-            "Last changed 11 Nov 2026, 14:00 UTC",
+            "Created 8 Oct 2026, 20:00 UTC",
+            "Updated 11 Nov 2026, 14:00 UTC",
             "External id AUD-2026-17",
             "What was found",
             "The segmentation test of 10 October reached two management ports",
@@ -264,19 +265,19 @@ fn a_finding_with_its_history_is_read_back_whole() {
             "Remediation",
             "rule set PG-07",
             "Accepted until 31 Mar 2027",
-            "Reason of acceptance The gateway is replaced in March.",
+            "Reason The gateway is replaced in March.",
             "Notes",
             "Tomasz Wilga",
             "Zażółć gęślą jaźń.",
             "History, newest first",
-            "API key",
+            "Key “ticket",
             "Remediation, before:",
             "Later.",
             "Remediation, after:",
             "Remove the subnet.",
             "Test again.",
             "Holdfast",
-            "Due: 9 Nov 2026 → nothing",
+            "Due: 9 Nov 2026 → none",
             "Severity: Low → High",
             "Sibel Aktan",
             "Status: Open → In progress",
@@ -300,20 +301,20 @@ fn a_test_case_shows_its_fields_and_findings() {
             "Segmentation test, payment zone",
             "Vulnerability assessment · Passed",
             "Programme DORA testing 2026",
-            "Type Vulnerability assessment",
+            "Kind of test Vulnerability assessment",
             "Status Passed",
             "Priority High",
-            "Assignee Tomasz Wilga",
-            "Scheduled 1 Oct 2026",
+            "Assigned to Tomasz Wilga",
+            "Scheduled on 1 Oct 2026",
             "Due 31 Oct 2026",
-            "Executed 2 Nov 2026, 20:00 UTC",
+            "Run at 2 Nov 2026, 20:00 UTC",
             "Measures DORA-24-01",
             "Findings 3",
-            "Recorded",
-            "Last changed",
+            "Created",
+            "Updated",
             "What is tested",
             "From every office segment",
-            "Result",
+            "What came out",
             "Two ports answered.",
             "Findings",
             "Severity",
@@ -333,7 +334,7 @@ fn a_test_case_shows_its_fields_and_findings() {
 }
 
 #[test]
-fn a_programme_shows_its_test_cases_and_open_findings_over_several_sheets() {
+fn a_programme_shows_its_test_cases_and_findings_over_several_sheets() {
     let programme = Programme {
         id: "prg_01K77D4Q2ZK8M3VXT9B6RHC5NW".into(),
         external_id: Some("P-1".into()),
@@ -351,7 +352,7 @@ fn a_programme_shows_its_test_cases_and_open_findings_over_several_sheets() {
         updated_at: NOW - 300 * HOUR,
     };
     let cases: Vec<TestCase> = (0..40).map(case).collect();
-    let findings: Vec<Finding> = (0..60).map(finding).filter(|finding| finding.status.is_open()).collect();
+    let findings: Vec<Finding> = (0..60).map(finding).collect();
     let (history, notes) = (history(), notes());
     let (cases, findings) = (Part::whole(&cases[..]), Part::whole(&findings[..]));
     let document = pdf::report::programme_document(
@@ -372,17 +373,17 @@ fn a_programme_shows_its_test_cases_and_open_findings_over_several_sheets() {
             "Framework DORA",
             "Status Active",
             "Owner Mara Ellwitz",
-            "Starts 1 Jan 2026",
-            "Ends 31 Dec 2026",
-            "Test cases 40",
+            "Starts on 1 Jan 2026",
+            "Ends on 31 Dec 2026",
             "Progress 33.3 %",
+            "Test cases 40",
             "Open findings 30",
             "Everything that Art. 24",
             "tc_01K77D4Q2ZK8M3VXT9B0000000",
             "tc_01K77D4Q2ZK8M3VXT9B0000039",
-            "Open findings",
+            "Findings",
             "fnd_01K77D4Q2ZK8M3VXT9B0000000",
-            "fnd_01K77D4Q2ZK8M3VXT9B0000056",
+            "fnd_01K77D4Q2ZK8M3VXT9B0000059",
         ],
     );
     assert!(sheets(&file) >= 4);
@@ -396,14 +397,15 @@ fn a_programme_shows_its_test_cases_and_open_findings_over_several_sheets() {
 #[test]
 fn a_list_of_ten_thousand_findings_is_whole_and_a_longer_one_says_so() {
     let findings: Vec<Finding> = (0..10_001).map(finding).collect();
-    let filter = [("Status", "All".to_owned()), ("Search", "segmentation".to_owned())];
+    let filter = [("Status", "All"), ("Search", "segmentation")];
+    let filter = filter.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let part = Part { items: &findings, total: 12_345 };
     let document = pdf::report::findings_document(PRINTED, &filter, part, &names());
     let file = file("findings.pdf", &document);
     assert_eq!(info(&file, "Tagged"), "yes");
     let text = poppler("pdftotext", &["-layout"], &file);
-    in_order(&text, &["12,345 findings", "Status All", "Search segmentation", "2,000 critical, 2,000 high"]);
-    in_order(&text, &["The first 10,000 rows of 12,345 rows are shown."]);
+    in_order(&text, &["12,345 findings", "Status All", "Search segmentation", "Critical 2,000, High 2,000"]);
+    in_order(&text, &["Only the first 10,000 of 12,345 rows are shown."]);
     let ids: Vec<usize> = text
         .split_whitespace()
         .filter_map(|word| word.strip_prefix("fnd_01K77D4Q2ZK8M3VXT9B")?.parse().ok())

@@ -1,118 +1,119 @@
 //! What was done to an object, and what people wrote about it.
 
-use super::{Names, Told};
+use super::{Pen, Told};
 use crate::domain::actor::ActorKind;
 use crate::domain::day::Day;
 use crate::domain::history::{Act, Change, Entry};
-use crate::pdf::document::{Block, Cell, Column, Table};
-use crate::pdf::words;
+use crate::pdf::document::{Block, Cell, Table};
 use serde_json::Value;
 
 /// The most characters of a field before or after a change; an earlier text may be long, and fifty of them longer.
 const VALUE_MAX: usize = 1_000;
 
 /// Notes and history, newest first.
-pub fn sections(told: Told, names: &Names) -> Vec<Block> {
-    let mut blocks = vec![Block::Heading("Notes".into())];
+pub fn sections(pen: Pen, told: Told) -> Vec<Block> {
+    let mut blocks = vec![pen.heading("document.notes")];
     if told.notes.items.is_empty() {
-        blocks.push(Block::Remark("Nobody has written a note.".into()));
+        blocks.push(pen.remark("document.no_note"));
     } else {
         let rows = told.notes.shown().iter().map(|note| {
-            let who = actor(note.actor, &note.actor_name, &note.actor_id);
-            vec![words::moment(note.at).into(), who.into(), note.body.as_str().into()]
+            let who = actor(pen, note.actor, &note.actor_name, &note.actor_id);
+            vec![pen.moment(Some(note.at)).into(), who.into(), note.body.as_str().into()]
         });
-        blocks.push(table("Note", rows.collect()));
-        blocks.extend(told.notes.remark());
+        blocks.push(table(pen, "history.note", rows.collect()));
+        blocks.extend(told.notes.remark(pen));
     }
-    blocks.push(Block::Heading("History, newest first".into()));
+    blocks.push(pen.heading("document.history"));
     if told.history.items.is_empty() {
-        blocks.push(Block::Remark("Nothing is recorded.".into()));
+        blocks.push(pen.remark("document.nothing"));
     } else {
         let rows = told.history.shown().iter().map(|entry| {
-            let who = actor(entry.actor, &entry.actor_name, &entry.actor_id);
-            vec![words::moment(entry.at).into(), who.into(), act(entry, names).into()]
+            let who = actor(pen, entry.actor, &entry.actor_name, &entry.actor_id);
+            vec![pen.moment(Some(entry.at)).into(), who.into(), act(pen, entry).into()]
         });
-        blocks.push(table("What", rows.collect()));
-        blocks.extend(told.history.remark());
+        blocks.push(table(pen, "document.what", rows.collect()));
+        blocks.extend(told.history.remark(pen));
     }
     blocks
 }
 
-fn table(what: &'static str, rows: Vec<Vec<Cell>>) -> Block {
+fn table(pen: Pen, what: &str, rows: Vec<Vec<Cell>>) -> Block {
     let columns = vec![
-        Column { head: "When", share: 2.5 },
-        Column { head: "Who", share: 1.9 },
-        Column { head: what, share: 5.6 },
+        pen.column_of("document.when", 2.5),
+        pen.column_of("document.who", 1.9),
+        pen.column_of(what, 5.6),
     ];
     Block::Table(Table { columns, rows })
 }
 
-fn actor(kind: ActorKind, name: &Option<String>, id: &Option<String>) -> String {
-    let called = name.clone().or_else(|| id.clone()).unwrap_or_default();
+fn actor(pen: Pen, kind: ActorKind, name: &Option<String>, id: &Option<String>) -> String {
+    let called = name.as_ref().or(id.as_ref());
     match kind {
-        ActorKind::User => called,
-        ActorKind::Key => format!("API key {called}"),
-        ActorKind::Clock => "Holdfast".to_owned(),
-        ActorKind::CommandLine => "Command line".to_owned(),
+        ActorKind::User => called.cloned().unwrap_or_else(|| pen.words.t("actor.user").to_owned()),
+        ActorKind::Key => pen.words.say("actor.key", &[("name", called.map_or("", String::as_str))]),
+        ActorKind::Clock => pen.words.t("actor.clock").to_owned(),
+        ActorKind::CommandLine => pen.words.t("actor.command_line").to_owned(),
     }
 }
 
-fn act(entry: &Entry, names: &Names) -> String {
+fn act(pen: Pen, entry: &Entry) -> String {
     let what = match entry.act {
-        Act::Created => "Recorded",
-        Act::Imported => "Imported",
-        Act::Deleted => return "Deleted".to_owned(),
-        Act::Changed if entry.changes.is_empty() => "Changed",
-        Act::Changed => "",
+        Act::Created => Some(pen.words.t("document.created")),
+        Act::Imported => Some(pen.words.t("document.imported")),
+        Act::Deleted => return pen.words.t("document.deleted").to_owned(),
+        Act::Changed if entry.changes.is_empty() => Some(pen.words.t("document.changed")),
+        Act::Changed => None,
     };
-    let head = Some(what.to_owned()).filter(|what| !what.is_empty());
-    let changes = entry.changes.iter().map(|change| told(change, names));
-    head.into_iter().chain(changes).collect::<Vec<_>>().join("\n")
+    let changes = entry.changes.iter().map(|change| told(pen, change));
+    what.map(str::to_owned).into_iter().chain(changes).collect::<Vec<_>>().join("\n")
 }
 
-fn told(change: &Change, names: &Names) -> String {
-    let label = words::label(&change.field);
-    let (before, after) = (value(change, &change.before, names), value(change, &change.after, names));
-    match before.len() + after.len() > 120 || before.contains('\n') || after.contains('\n') {
-        true => format!("{label}, before:\n{before}\n{label}, after:\n{after}"),
-        false => format!("{label}: {before} → {after}"),
+fn told(pen: Pen, change: &Change) -> String {
+    let label = pen.label(&change.field);
+    let (before, after) = (value(pen, change, &change.before), value(pen, change, &change.after));
+    if before.len() + after.len() <= 120 && !before.contains('\n') && !after.contains('\n') {
+        return format!("{label}: {before} → {after}");
     }
+    let head = |key: &str| pen.words.say(key, &[("field", &label)]);
+    [head("document.before"), before, head("document.after"), after].join("\n")
 }
 
-fn value(change: &Change, value: &Value, names: &Names) -> String {
+fn value(pen: Pen, change: &Change, value: &Value) -> String {
+    let none = || pen.words.t("cell.none").to_owned();
     match value {
-        Value::Null => "nothing".to_owned(),
-        Value::String(text) => text_of(&change.field, text, names),
-        Value::Array(items) if items.is_empty() => "nothing".to_owned(),
+        Value::Null => none(),
+        Value::String(text) => text_of(pen, &change.field, text),
+        Value::Array(items) if items.is_empty() => none(),
         Value::Array(items) => {
             let said = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
-            clipped(&said.collect::<Vec<_>>().join(", "))
+            clipped(pen, &said.collect::<Vec<_>>().join(", "))
         }
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => clipped(&value.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => clipped(pen, &value.to_string()),
     }
 }
 
-fn text_of(field: &str, text: &str, names: &Names) -> String {
+fn text_of(pen: Pen, field: &str, text: &str) -> String {
     match field {
-        "status" | "severity" | "priority" | "type" | "framework" => words::word(text),
-        "programme_id" | "test_case_id" => match names.get(text) {
+        "status" | "severity" | "priority" | "type" | "framework" => pen.words.word(text),
+        "programme_id" | "test_case_id" => match pen.names.get(text) {
             Some(name) => format!("{name} ({text})"),
             None => text.to_owned(),
         },
-        _ if field.ends_with("_on") => Day::parse(text).map_or_else(|| text.to_owned(), words::day),
-        _ if field.ends_with("_at") => {
-            crate::clock::parse_rfc3339(text).map_or_else(|| text.to_owned(), words::moment)
+        _ if field.ends_with("_on") => {
+            Day::parse(text).map_or_else(|| text.to_owned(), |day| pen.words.day(day))
         }
-        _ => clipped(text),
+        _ if field.ends_with("_at") => {
+            crate::clock::parse_rfc3339(text).map_or_else(|| text.to_owned(), |at| pen.words.moment(at))
+        }
+        _ => clipped(pen, text),
     }
 }
 
-fn clipped(text: &str) -> String {
+fn clipped(pen: Pen, text: &str) -> String {
     let more = text.chars().count().saturating_sub(VALUE_MAX);
     if more == 0 {
         return text.to_owned();
     }
     let kept: String = text.chars().take(VALUE_MAX).collect();
-    let more = words::count(u64::try_from(more).unwrap_or(u64::MAX), "more character", "more characters");
-    format!("{kept}… ({more})")
+    format!("{kept}… ({})", pen.words.count("document.more", super::whole_number(more)))
 }

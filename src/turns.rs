@@ -1,16 +1,12 @@
-//! Turns at hashing passwords: each costs 19 MiB and a core for a while, so only a few run at once, some wait,
-//! and the rest is told to come back.
+//! Turns at what costs memory and a core for a while: only a few run at once, some wait, and the rest is told to
+//! come back. The hash of a password takes 19 MiB, the document of ten thousand findings about 100.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// At once at the most, whatever the machine has.
-const AT_ONCE_MAX: usize = 4;
-/// Waiting at the most.
-const QUEUE_MAX: usize = 32;
-
-/// Who hashes, and who waits.
+/// Who works, and who waits.
 pub struct Turns {
     at_once: usize,
+    queue_max: usize,
     state: Mutex<State>,
     freed: Condvar,
 }
@@ -25,14 +21,14 @@ struct State {
 pub struct Turn<'a>(&'a Turns);
 
 impl Turns {
-    /// As many as the machine has cores, and no more than four.
-    pub fn new() -> Turns {
+    /// As many at once as the machine has cores, and no more than `at_once`; `queue_max` wait.
+    pub fn new(at_once: usize, queue_max: usize) -> Turns {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Turns::at_most(cores.min(AT_ONCE_MAX))
+        Turns::at_most(cores.min(at_once), queue_max)
     }
 
-    fn at_most(at_once: usize) -> Turns {
-        Turns { at_once, state: Mutex::default(), freed: Condvar::new() }
+    fn at_most(at_once: usize, queue_max: usize) -> Turns {
+        Turns { at_once, queue_max, state: Mutex::default(), freed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -43,7 +39,7 @@ impl Turns {
     pub fn take(&self) -> Option<Turn<'_>> {
         let mut state = self.state();
         if state.running >= self.at_once {
-            if state.waiting >= QUEUE_MAX {
+            if state.waiting >= self.queue_max {
                 return None;
             }
             state.waiting += 1;
@@ -70,13 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_run_thirty_two_wait_and_the_next_is_refused() {
-        let turns = Turns::at_most(2);
+    fn some_run_some_wait_and_the_next_is_refused() {
+        let turns = Turns::at_most(2, 32);
         let (first, second) = (turns.take(), turns.take());
         assert!(first.is_some() && second.is_some());
         std::thread::scope(|scope| {
-            let waiters: Vec<_> = (0..QUEUE_MAX).map(|_| scope.spawn(|| turns.take().is_some())).collect();
-            while turns.state().waiting < QUEUE_MAX {
+            let waiters: Vec<_> = (0..32).map(|_| scope.spawn(|| turns.take().is_some())).collect();
+            while turns.state().waiting < 32 {
                 std::thread::yield_now();
             }
             assert!(turns.take().is_none(), "too many");
