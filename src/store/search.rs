@@ -5,13 +5,13 @@
 
 use super::{Store, Tenant, failed};
 use crate::domain::fold::{RULES, fold, words};
-use crate::domain::search::{Ask, BODY_BEGINNING, BODY_WORD, TITLE_BEGINNING, TITLE_WORD};
+use crate::domain::search::{Ask, BODY_BEGINNING, BODY_WORD, TITLE_BEGINNING, TITLE_WORD, Wording};
 use crate::error::Error;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OptionalExtension};
 
 /// So many hits are given, the newest: a word that everything has must not cost a look at everything.
-const HITS_MAX: i64 = 100_000;
+const HITS_MAX: usize = 100_000;
 
 /// So many of them are ranked, the newest again; older ones follow as they come.
 const RANKED_MAX: usize = 10_000;
@@ -19,6 +19,11 @@ const RANKED_MAX: usize = 10_000;
 /// A beginning with up to so many words is asked for by these words: their rows can be read from the newest on.
 /// The rows of a beginning with more are gathered first, all of them.
 const WORDS_MAX: usize = 64;
+
+/// Up to so many rows of a word are read when another word has so many more: a walk over the rows of the common
+/// word would cost more.
+const FEW: usize = 1_000;
+const MANY: usize = 20_000;
 
 /// Beginnings of so many letters have an index of their own (`prefix` in `schema.sql`).
 const INDEXED_LETTERS: usize = 2;
@@ -173,7 +178,10 @@ fn by_words(connection: &Connection, tenant_id: &str, ask: &Ask) -> rusqlite::Re
     if asked.is_empty() || asked.iter().any(|word| word.beginning.is_empty()) {
         return Ok(Vec::new());
     }
-    let hits = newest(connection, &all)?;
+    if let Some(few) = few_among_many(connection, &asked)? {
+        return by_reading(connection, tenant_id, ask, &few);
+    }
+    let hits = newest(connection, &all, HITS_MAX)?;
     let (ranked, old) = hits.split_at(hits.len().min(RANKED_MAX));
     let Some(oldest) = ranked.last() else { return Ok(Vec::new()) };
     // From few hits far apart to the end of the index, a common word alone might be found a million times.
@@ -189,6 +197,36 @@ fn by_words(connection: &Connection, tenant_id: &str, ask: &Ask) -> rusqlite::Re
     }
     found.sort_unstable_by_key(|each| std::cmp::Reverse((each.points, each.number)));
     found.extend(old.iter().map(|number| Match { points: 0, number: *number }));
+    Ok(found)
+}
+
+/// The rows of a word that few objects have, if another word is common.
+fn few_among_many(connection: &Connection, asked: &[Asked]) -> rusqlite::Result<Option<Vec<i64>>> {
+    if asked.len() < 2 {
+        return Ok(None);
+    }
+    let rows = asked.iter().map(|word| newest(connection, &word.beginning, MANY));
+    let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    rows.sort_unstable_by_key(Vec::len);
+    let is_common = rows.last().is_some_and(|most| most.len() == MANY);
+    Ok(rows.into_iter().next().filter(|few| is_common && few.len() <= FEW))
+}
+
+/// Those among the rows whose texts have every word.
+fn by_reading(
+    connection: &Connection,
+    tenant_id: &str,
+    ask: &Ask,
+    rows: &[i64],
+) -> rusqlite::Result<Vec<Match>> {
+    let mut found = Vec::new();
+    for number in rows {
+        if let Some(FoundText { title, body, .. }) = text(connection, tenant_id, *number).optional()? {
+            let points = Wording::new(&title, [body.as_str()].into_iter()).points(ask);
+            found.extend(points.map(|points| Match { points, number: *number }));
+        }
+    }
+    found.sort_unstable_by_key(|each| std::cmp::Reverse((each.points, each.number)));
     Ok(found)
 }
 
@@ -273,10 +311,10 @@ fn raise(points: &mut [u32], numbers: &[i64], chosen: &[i64], more: u32) {
 }
 
 /// The rows that answer a question in the index's own language, newest first.
-fn newest(connection: &Connection, question: &str) -> rusqlite::Result<Vec<i64>> {
+fn newest(connection: &Connection, question: &str, most: usize) -> rusqlite::Result<Vec<i64>> {
     let sql = "select rowid from search_index where search_index match ?1 order by rowid desc limit ?2";
     let mut rows = connection.prepare_cached(sql)?;
-    rows.query_map((question, HITS_MAX), |row| row.get(0))?.collect()
+    rows.query_map((question, most as i64), |row| row.get(0))?.collect()
 }
 
 /// Those from a row on, oldest first: the other way round, FTS5 would look for one more until the first of all.

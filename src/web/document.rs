@@ -91,7 +91,7 @@ pub fn programme(visit: &Visit) -> Answer {
 }
 
 fn made_of_programme(visit: &Visit) -> Answer {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let programme = tenant.programme(&visit.id)?;
     let of = format!("programme_id={}", encode(&programme.id));
     let cases = tenant.test_cases(&asked(&of, super::test_case::PARAMS, CASES_MAX)?)?;
@@ -110,7 +110,7 @@ pub fn test_case(visit: &Visit) -> Answer {
 }
 
 fn made_of_test_case(visit: &Visit) -> Answer {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let case: TestCase = tenant.test_case(&visit.id)?;
     let findings = findings_of(visit, &format!("test_case_id={}", encode(&case.id)))?;
     let story = Story::of(visit, &case.id)?;
@@ -123,7 +123,7 @@ fn made_of_test_case(visit: &Visit) -> Answer {
 
 /// `GET /findings/{finding}/export.pdf`
 pub fn finding(visit: &Visit) -> Answer {
-    let (words, tenant) = (Words, visit.tenant()?);
+    let (words, tenant) = (Words::of(visit), visit.tenant()?);
     let finding = tenant.finding(&visit.id)?;
     let story = Story::of(visit, &finding.id)?;
     let names = names(visit, story.ids().chain(links(&finding)), &finding.measure_ids)?;
@@ -137,7 +137,7 @@ pub fn findings(visit: &Visit) -> Answer {
 }
 
 fn made_of_findings(visit: &Visit) -> Answer {
-    let (words, query) = (Words, &visit.query);
+    let (words, query) = (Words::of(visit), &visit.query);
     let listed = visit.tenant()?.findings_in_brief(&query.first(rows_max()))?;
     let asked = LINKS.iter().filter_map(|field| query.get(field));
     let names = names(visit, listed.items.iter().flat_map(links).chain(asked), &[])?;

@@ -162,7 +162,7 @@ fn names_of(form: &Form) -> Vec<&'static str> {
 pub fn in_turn(visit: &Visit, make: impl FnOnce() -> Answer) -> Answer {
     match visit.app.exports.take() {
         Some(_turn) => make(),
-        None => Ok(Reply::come_again(Words.t("document.busy"), BUSY_SECONDS)),
+        None => Ok(Reply::come_again(Words::of(visit).t("document.busy"), BUSY_SECONDS)),
     }
 }
 
@@ -175,7 +175,7 @@ fn sheet<T: Serialize>(
     in_turn(visit, || {
         let listed = read(&visit.tenant()?, &visit.query.first(ROWS_MAX))?;
         if listed.total > ROWS_MAX {
-            return Err(Error::invalid(Words.count("document.too_many", ROWS_MAX)));
+            return Err(Error::invalid(Words::of(visit).count("document.too_many", ROWS_MAX)));
         }
         let row = |item: &T| {
             let shown = json!(item);

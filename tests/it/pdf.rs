@@ -17,7 +17,8 @@ use std::process::Command;
 /// 15 November 2026, 08:00 UTC.
 const NOW: i64 = 1_794_729_600_000;
 const HOUR: i64 = 3_600_000;
-const PRINTED: Printed = Printed { tenant: "Altmoor Privatbank", by: "Mara Ellwitz", at: NOW, words: &Words };
+const PRINTED: Printed =
+    Printed { tenant: "Altmoor Privatbank", by: "Mara Ellwitz", at: NOW, words: &Words::ENGLISH };
 
 fn day(text: &str) -> Day {
     Day::parse(text).unwrap()

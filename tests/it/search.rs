@@ -305,11 +305,17 @@ fn the_index_finds_what_a_plain_reading_finds() {
     let wording = |number: usize| {
         let mixed = number.wrapping_mul(2_654_435_761) >> 7;
         let many = format!("zzmany{}", mixed % 90);
-        let rare = if number % 97 == 0 { "zzrare" } else { "zzusual" };
-        let title =
-            format!("{} {} n{number}", pick(mixed, &common), if mixed % 3 == 0 { &many } else { "x" });
-        let body =
-            format!("{} {rare} {}", pick(mixed / 7, &common), if mixed % 2 == 0 { &many } else { "y" });
+        let rare = if number.is_multiple_of(97) { "zzrare" } else { "zzusual" };
+        let title = format!(
+            "{} {} n{number}",
+            pick(mixed, &common),
+            if mixed.is_multiple_of(3) { &many } else { "x" }
+        );
+        let body = format!(
+            "{} {rare} {}",
+            pick(mixed / 7, &common),
+            if mixed.is_multiple_of(2) { &many } else { "y" }
+        );
         (title, body)
     };
     let all: Vec<(String, String)> = (0..600).map(wording).collect();

@@ -83,7 +83,7 @@ fn says_what_the_page_says(text: &str, page: &str) {
 /// Every field that v1 shows has its name in the document.
 fn names_every_field(text: &str, noun: &str, shape: &Shape, left_out: &[&str]) {
     for field in shape.fields.iter().filter(|field| !left_out.contains(&field.name)) {
-        let name = Words.field(noun, field.name);
+        let name = Words::ENGLISH.field(noun, field.name);
         assert!(text.contains(&name), "{name} in {text}");
     }
 }
