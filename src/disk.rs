@@ -1,4 +1,4 @@
-//! Free space, handed in: the system's figure, or one that a test sets.
+//! The disk under the database: its free space, the system's figure or one that a test sets, and whether it takes writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +54,14 @@ impl Disk {
             total_bytes: figures.f_blocks.saturating_mul(figures.f_frsize),
         })
     }
+}
+
+/// Is a file, or the disk it is on, closed for writing? It is not opened for that: closing it again would take
+/// away the locks that the database holds on it.
+pub fn is_protected(file: &Path) -> bool {
+    use rustix::io::Errno;
+    let refused = rustix::fs::access(file, rustix::fs::Access::WRITE_OK);
+    matches!(refused, Err(Errno::PERM | Errno::ROFS | Errno::ACCESS))
 }
 
 /// Room that is kept for the last checkpoint: below it nothing new is written.

@@ -1,11 +1,12 @@
 //! When nothing is written: the disk is nearly full, or the file can no longer be trusted.
 //!
 //! A refused write changes nothing and costs nothing; reads go on. Room that comes
-//! back opens the barrier by itself, a damaged file keeps it closed until a restart.
+//! back opens the barrier by itself, a damaged file keeps it closed until a restart. A file that has become
+//! read-only does not close it: the next write tells whether it still is.
 
-use crate::disk::{Reserve, Space};
+use crate::disk::{Reserve, Space, is_protected};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// So many broken commits in a row, and no further one is tried.
@@ -13,6 +14,8 @@ const BROKEN_MAX: u32 = 3;
 /// What SQLite says when the disk, or the file, is at fault. Its texts are fixed, and an act's own error has
 /// nothing else to be told by.
 const BROKEN: &[&str] = &["disk I/O error", "disk image is malformed", "file is not a database"];
+/// What it says when the file, or its disk, takes no writes.
+const READ_ONLY: &str = "attempt to write a readonly database";
 
 /// What stands between an act and the disk.
 #[derive(Debug)]
@@ -20,13 +23,20 @@ pub struct Barrier {
     path: PathBuf,
     reserve: Reserve,
     broken: AtomicU32,
+    is_read_only: AtomicBool,
     damage: Mutex<Option<String>>,
 }
 
 impl Barrier {
     /// Open, as long as the reserve is there.
     pub fn new(path: PathBuf, reserve: Reserve) -> Barrier {
-        Barrier { path, reserve, broken: AtomicU32::new(0), damage: Mutex::new(None) }
+        Barrier {
+            path,
+            reserve,
+            broken: AtomicU32::new(0),
+            is_read_only: AtomicBool::new(false),
+            damage: Mutex::new(None),
+        }
     }
 
     /// Why nothing is written at the moment.
@@ -37,6 +47,12 @@ impl Barrier {
         let space = self.space()?;
         (space.free_bytes < self.reserve.bytes)
             .then(|| format!("writes are refused while less than {} bytes are free", self.reserve.bytes))
+    }
+
+    /// Why the last write came to nothing, or the next one will.
+    pub fn trouble(&self) -> Option<String> {
+        let is_read_only = self.is_read_only.load(Ordering::SeqCst);
+        self.refusal().or_else(|| is_read_only.then(|| "the file takes no writes".to_owned()))
     }
 
     /// The room on the database's disk.
@@ -65,7 +81,13 @@ impl Barrier {
 
     /// Counts how a group of acts went. True: the disk failed it, so the connection cannot be trusted.
     pub fn count(&self, faults: &[String]) -> bool {
-        let Some(fault) = faults.iter().find(|fault| BROKEN.iter().any(|known| fault.contains(known))) else {
+        let is_read_only = faults.iter().any(|fault| fault.contains(READ_ONLY))
+            || (broken(faults).is_some() && is_protected(&self.path));
+        self.is_read_only.store(is_read_only, Ordering::SeqCst);
+        if is_read_only {
+            return true;
+        }
+        let Some(fault) = broken(faults) else {
             self.broken.store(0, Ordering::SeqCst);
             return false;
         };
@@ -74,6 +96,11 @@ impl Barrier {
         }
         true
     }
+}
+
+/// The fault that the disk, or the file, is to blame for.
+fn broken(faults: &[String]) -> Option<&String> {
+    faults.iter().find(|fault| BROKEN.iter().any(|known| fault.contains(known)))
 }
 
 #[cfg(test)]
@@ -94,6 +121,18 @@ mod tests {
         assert!(barrier.refusal().unwrap().contains("100 bytes"));
         disk.set_free(500);
         assert_eq!(barrier.refusal(), None);
+    }
+
+    #[test]
+    fn a_read_only_file_is_told_and_tried_again() {
+        let (barrier, _) = barrier(500);
+        for _ in 0..5 {
+            assert!(barrier.count(&["committing: writing: attempt to write a readonly database".to_owned()]));
+            assert_eq!(barrier.refusal(), None);
+            assert!(barrier.trouble().is_some());
+        }
+        assert!(!barrier.count(&[]));
+        assert_eq!(barrier.trouble(), None);
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Store {
     /// Why nothing is written at the moment.
     pub fn write_refusal(&self) -> Option<String> {
         match self.writer.is_alive() {
-            true => self.barrier.refusal(),
+            true => self.barrier.trouble(),
             false => Some("the writer has stopped".into()),
         }
     }

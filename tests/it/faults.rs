@@ -15,6 +15,11 @@ use std::time::{Duration, Instant};
 const SOON: Duration = Duration::from_secs(5);
 const MIB: usize = 1024 * 1024;
 
+/// `HOLDFAST_FAULT_CYCLES=100 cargo test --test it faults` for a longer run.
+fn cycles(usual: u64) -> u64 {
+    std::env::var("HOLDFAST_FAULT_CYCLES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// A file system of its own, gone at the end.
 struct Mount(PathBuf);
 
@@ -101,7 +106,7 @@ fn below_the_reserve_of_a_real_disk_writes_end_and_begin_again_by_themselves() {
     assert!(place.done(&["check", "--db", disk.db().to_str().unwrap()]).contains("sound"));
 }
 
-/// T-FULL without a reserve: SQLite itself meets the end of the disk, twice.
+/// T-FULL without a reserve: SQLite itself meets the end of the disk, again and again.
 #[test]
 fn at_the_very_end_of_the_disk_nothing_acknowledged_is_lost() {
     let place = Workplace::new();
@@ -110,7 +115,7 @@ fn at_the_very_end_of_the_disk_nothing_acknowledged_is_lost() {
     let key = key_beside(&disk.db());
     let ballast = disk.0.join("ballast");
     let mut acknowledged = 0;
-    for _ in 0..2 {
+    for _ in 0..cycles(20) {
         // Until not one byte more goes on it.
         let mut file = std::fs::File::create(&ballast).unwrap();
         while file.write_all(&[0; 64 * 1024]).is_ok() {}
@@ -206,6 +211,55 @@ fn on_a_read_only_disk_a_start_is_refused_and_a_check_works() {
     assert!(place.done(&["check", "--db", db.to_str().unwrap()]).contains("sound"));
     place.done(&["backup", "copy.db", "--db", db.to_str().unwrap()]);
     assert!(place.done(&["check", "--db", "copy.db"]).contains("sound"));
+}
+
+/// T-RO, while it runs: the files take no more writes, and then do again.
+#[test]
+fn a_file_that_becomes_read_only_is_read_on_and_written_again_when_it_can_be() {
+    let place = Workplace::new();
+    let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off")]);
+    let key = place.first_key();
+    let wal = place.db().with_extension("db-wal");
+    let lock = |flag: &str| Command::new("chattr").arg(flag).args([&place.db(), &wal]).output();
+    let mut acknowledged = 0;
+    for _ in 0..3 {
+        assert_eq!(file_finding(server.address, &key).0, 201);
+        acknowledged += 1;
+        if !lock("+i").is_ok_and(|output| output.status.success()) {
+            eprintln!("SKIPPED: files cannot be made immutable here");
+            return;
+        }
+        let unlock = Unlock(&lock);
+        for _ in 0..5 {
+            let (status, body) = file_finding(server.address, &key);
+            assert_eq!((status, body.as_slice()), (500, &br#"{"error":"internal server error"}"#[..]));
+            assert_eq!(total(&server, &key), acknowledged, "reads go on");
+        }
+        let health = server.get("/api/health").send().json();
+        assert_eq!(
+            (&health["status"], &health["checks"]["database_write"]),
+            (&json!("degraded"), &json!("failed")),
+            "{health}"
+        );
+        drop(unlock);
+        wait_until(SOON, "writing after the files can be written", || {
+            let written = file_finding(server.address, &key).0 == 201;
+            acknowledged += u64::from(written);
+            written
+        });
+    }
+    assert_eq!(total(&server, &key), acknowledged);
+    assert!(server.stop(Duration::from_secs(15)).success());
+    assert!(place.done(&["check"]).contains("sound"));
+}
+
+/// Takes the lock away, whatever happens: the folder could not be removed otherwise.
+struct Unlock<'a, T>(&'a dyn Fn(&str) -> T);
+
+impl<T> Drop for Unlock<'_, T> {
+    fn drop(&mut self) {
+        (self.0)("-i");
+    }
 }
 
 /// T-CORRUPT, while it runs: the file is overwritten under the server's feet.
@@ -348,7 +402,7 @@ fn ask_until(
 /// T-TERM
 #[test]
 fn a_stop_under_load_answers_what_was_begun_and_ends_with_0() {
-    for _ in 0..5 {
+    for _ in 0..cycles(5) {
         let place = Workplace::new();
         let server = place.serve_with(&[("HOLDFAST_RATE_LIMITS", "off")]);
         let (address, key) = (server.address, place.first_key());
