@@ -107,6 +107,7 @@ const HASHES_WAITING: usize = 32;
 /// The open database.
 pub struct Store {
     path: PathBuf,
+    purpose: Purpose,
     clock: Clock,
     chance: Chance,
     readers: Readers,
@@ -228,6 +229,7 @@ impl Store {
         let (turns, server_secret) = (Turns::new(HASHES_AT_ONCE, HASHES_WAITING), OnceLock::new());
         Ok(Store {
             path,
+            purpose,
             clock,
             chance,
             readers,
@@ -279,7 +281,10 @@ impl Store {
 
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         let connection = self.readers.get()?;
-        query(&connection).map_err(|cause| Error::internal("reading", cause))
+        // The command line may take its time: it reads a whole tenant at once.
+        let is_watched = self.purpose == Purpose::Serve;
+        let watch = is_watched.then(|| pool::Watch::over(&connection, &self.clock)).transpose();
+        watch.and_then(|_watch| query(&connection)).map_err(|cause| Error::internal("reading", cause))
     }
 
     fn write<T: Send + 'static>(
