@@ -17,6 +17,8 @@ pub trait Wording {
     fn word(&self, word: &str) -> String;
     /// What a field of a noun is called.
     fn field(&self, noun: &str, name: &str) -> String;
+    /// A number with one decimal.
+    fn decimal(&self, number: f64) -> String;
     /// A day, as people read it.
     fn day(&self, day: Day) -> String;
     /// A moment, as people read it.

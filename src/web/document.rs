@@ -29,7 +29,7 @@ const LINKS: &[&str] = &["programme_id", "test_case_id"];
 
 impl Wording for Words {
     fn language(&self) -> &'static str {
-        "en"
+        self.lang()
     }
 
     fn t(&self, key: &str) -> &'static str {
@@ -46,6 +46,10 @@ impl Wording for Words {
 
     fn field(&self, noun: &str, name: &str) -> String {
         Words::field(*self, noun, name)
+    }
+
+    fn decimal(&self, number: f64) -> String {
+        format!("{number:.1}")
     }
 
     fn day(&self, day: Day) -> String {

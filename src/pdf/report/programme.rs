@@ -18,14 +18,14 @@ pub fn programme_document(
     let pen = Pen::of(printed, "programme", names);
     let (kind, id) = ("document.programme", Some(programme.id.as_str()));
     let mut document = super::document(printed, kind, &programme.name, id, SheetForm::Upright);
-    let progress = format!("{:.1}", programme.progress_pct);
+    let progress = pen.words.decimal(programme.progress_pct);
     document.lead = [
         pen.words.word(programme.framework.name()),
         pen.words.word(programme.status.name()),
         pen.words.say("document.done", &[("pct", &progress)]),
     ]
     .join(" · ");
-    document.blocks = vec![pen.heading("frame.details"), facts(pen, programme)];
+    document.blocks = vec![pen.heading("frame.details"), facts(pen, programme, &progress)];
     document.blocks.extend(pen.section("description", &programme.description));
     document.blocks.extend(super::test_case::section(pen.about("test_case"), cases));
     let none = "document.programme_no_finding";
@@ -34,14 +34,14 @@ pub fn programme_document(
     document
 }
 
-fn facts(pen: Pen, programme: &Programme) -> Block {
+fn facts(pen: Pen, programme: &Programme, progress: &str) -> Block {
     let mut facts = vec![
         pen.fact("framework", pen.words.word(programme.framework.name())),
         pen.fact("status", pen.words.word(programme.status.name())),
         pen.fact("owner", super::optional_text(&programme.owner)),
         pen.fact("starts_on", pen.day(programme.starts_on)),
         pen.fact("ends_on", pen.day(programme.ends_on)),
-        pen.fact("progress_pct", format!("{:.1} %", programme.progress_pct)),
+        pen.fact("progress_pct", format!("{progress} %")),
         pen.fact("test_case_count", programme.test_case_count.to_string()),
         pen.fact("open_finding_count", programme.open_finding_count.to_string()),
         pen.fact("created_at", pen.moment(Some(programme.created_at))),
