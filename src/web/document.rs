@@ -29,7 +29,7 @@ const LINKS: &[&str] = &["programme_id", "test_case_id"];
 
 impl Wording for Words {
     fn language(&self) -> &'static str {
-        "en"
+        self.lang()
     }
 
     fn t(&self, key: &str) -> &'static str {
@@ -38,6 +38,10 @@ impl Wording for Words {
 
     fn count(&self, key: &str, number: u64) -> String {
         Words::count(*self, key, number)
+    }
+
+    fn decimal(&self, number: f64) -> String {
+        Words::decimal(*self, number)
     }
 
     fn word(&self, word: &str) -> String {

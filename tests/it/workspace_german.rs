@@ -147,6 +147,37 @@ fn faults_are_told_in_german_at_their_fields() {
     );
 }
 
+#[test]
+fn documents_for_auditors_are_german_for_who_reads_german() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    speak(&anna, "de");
+    let (programme, _) =
+        anna.does("/programmes", &[("name", MARK), ("framework", "dora"), ("starts_on", "2026-11-09")]);
+    let (finding, _) =
+        anna.does("/findings", &[("title", MARK), ("severity", "high"), ("detected_on", "2026-11-09")]);
+    let told = |path: &str, says: &[&str]| {
+        let answer = anna.get(path).header("Accept-Language", "en").expect(200);
+        let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("german.pdf");
+        std::fs::write(&file, &answer.body).unwrap();
+        let text = crate::pdf::poppler("pdftotext", &["-layout"], &file);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for each in says {
+            assert!(text.contains(each), "{path}: {each}: {text}");
+        }
+        assert!(!text.contains("Printed") && !text.contains("none"), "{text}");
+    };
+    told(
+        &format!("{programme}/export.pdf"),
+        &["Testprogramm", "9. Nov. 2026", "0,0 % abgeschlossen", "1 von 1"],
+    );
+    told(
+        &format!("{finding}/export.pdf"),
+        &["Feststellung", "Schweregrad", "Hoch", "Gedruckt von", "Verlauf, Neuestes zuerst"],
+    );
+    told("/findings/export.pdf", &["Liste der Feststellungen", "1 Feststellung", "Nach Schweregrad"]);
+}
+
 /// Texts of a page with the tag they stand in, and the texts of attributes that people hear or see.
 fn texts(page: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -18,7 +18,7 @@ pub fn programme_document(
     let pen = Pen::of(printed, "programme", names);
     let (kind, id) = ("document.programme", Some(programme.id.as_str()));
     let mut document = super::document(printed, kind, &programme.name, id, SheetForm::Upright);
-    let progress = format!("{:.1}", programme.progress_pct);
+    let progress = pen.words.decimal(programme.progress_pct);
     document.lead = [
         pen.words.word(programme.framework.name()),
         pen.words.word(programme.status.name()),
@@ -41,7 +41,7 @@ fn facts(pen: Pen, programme: &Programme) -> Block {
         pen.fact("owner", super::optional_text(&programme.owner)),
         pen.fact("starts_on", pen.day(programme.starts_on)),
         pen.fact("ends_on", pen.day(programme.ends_on)),
-        pen.fact("progress_pct", format!("{:.1} %", programme.progress_pct)),
+        pen.fact("progress_pct", format!("{} %", pen.words.decimal(programme.progress_pct))),
         pen.fact("test_case_count", programme.test_case_count.to_string()),
         pen.fact("open_finding_count", programme.open_finding_count.to_string()),
         pen.fact("created_at", pen.moment(Some(programme.created_at))),
