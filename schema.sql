@@ -672,3 +672,6 @@ create table heal (
   heal_count     integer not null,
   last_healed_at integer not null
 ) strict, without rowid;
+
+-- The language of a person's pages; null as the browser says.
+alter table user_account add column language text check (language in ('en', 'de'));

@@ -8,6 +8,7 @@ use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::key::WORKSPACE_KEY;
+use crate::domain::language::OWN_LANGUAGE;
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
 use crate::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
 use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
@@ -174,8 +175,11 @@ pub static PAGES: &[Route] = &[
         .takes(&THRESHOLD_PATCH)
         .says("Changes the limits."),
     // Oneself, the others, and keys.
-    view("/profile", Look, profile::page).says("One's own name, password and sessions."),
+    view("/profile", Look, profile::page).says("One's own name, language, password and sessions."),
     deed("/profile", Look, profile::rename).takes(&OWN_NAME).says("Changes one's name."),
+    deed("/profile/language", Look, profile::choose_language)
+        .takes(&OWN_LANGUAGE)
+        .says("Chooses the language of one's pages."),
     deed("/profile/password", Look, profile::change_password)
         .takes(&profile::NEW_PASSWORD)
         .says("Changes one's password."),

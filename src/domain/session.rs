@@ -1,6 +1,7 @@
 //! Sessions: how long a sign-in lasts, and what is known of whoever is signed in.
 
 use super::actor::Actor;
+use super::language::Language;
 use super::user::Role;
 use std::fmt;
 use std::net::IpAddr;
@@ -55,6 +56,8 @@ pub struct Session {
     pub email: String,
     /// What the person may do.
     pub role: Role,
+    /// The language the person chose; none leaves it to the browser.
+    pub language: Option<Language>,
     /// When it began.
     pub created_at: i64,
     /// When it was last used, to the minute.

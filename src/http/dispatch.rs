@@ -16,6 +16,7 @@ use super::visit::Arrival;
 use crate::app::App;
 use crate::config::Metrics;
 use crate::domain::json;
+use crate::domain::language::Language;
 use crate::domain::query::{Query, decode_segment};
 use crate::error::Error;
 use crate::payload::{Payload, digest};
@@ -78,6 +79,8 @@ pub struct Ticket {
     pub passage: Passage,
     /// The answer, if it is known already.
     pub done: Option<Reply>,
+    /// The language that whoever asks has chosen, where that is known.
+    pub language: Option<Language>,
     id: Option<String>,
     query: String,
     arrival: Option<Arrival>,
@@ -210,9 +213,11 @@ impl House {
         let Some((row, route)) = ticket.row.and_then(|row| Some((row, *self.routes.get(row)?))) else {
             return Err(Error::NotFound("route"));
         };
-        if let Some(arrival) = ticket.arrival.take() {
+        if let Some(mut arrival) = ticket.arrival.take() {
             let id = ticket.id.take().unwrap_or_default();
-            return entrance::answer(&self.app, self.site, route, id, &arrival, body);
+            let answer = entrance::answer(&self.app, self.site, route, id, &mut arrival, body);
+            ticket.language = Some(arrival.language);
+            return answer;
         }
         let prepared = self.prepared(row, route)?;
         if let Some(payload) = prepared.filter(|_| !route.tier.checks_query()) {
@@ -337,6 +342,7 @@ impl Ticket {
             row: None,
             passage: Passage::default(),
             done: None,
+            language: None,
             id: None,
             query: String::new(),
             arrival: None,

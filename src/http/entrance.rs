@@ -27,7 +27,7 @@ pub fn answer(
     site: &'static Site,
     route: &'static Route,
     id: String,
-    arrival: &Arrival,
+    arrival: &mut Arrival,
     body: &[u8],
 ) -> Answer {
     let changes = route.verb != Verb::Get;
@@ -39,6 +39,8 @@ pub fn answer(
         Some(cookie) => app.store.session(cookie)?,
         None => None,
     };
+    arrival.language = session.as_ref().and_then(|session| session.language).unwrap_or(arrival.language);
+    let arrival = &*arrival;
     // Who is not signed in is asked for that first, whatever the address says.
     let visit = |session, token| {
         let query = Query::of_page(&arrival.query, route.asks).map_err(Error::Invalid)?;

@@ -7,6 +7,7 @@ use super::prepared::{HTML, JSON, etag};
 use super::reply::{Content, Reply};
 use super::route::{Credentials, Tier};
 use super::site::Mishap;
+use super::visit::language_of;
 use crate::domain::limit::Allowance;
 use crate::error::Error;
 use crate::limiter::{LimitClass, Limiter};
@@ -251,6 +252,7 @@ fn for_people(house: &House, head: &Parts, ticket: &Ticket, reply: Reply) -> Rep
     let mishap = Mishap {
         status: reply.status.as_u16(),
         text,
+        language: ticket.language.unwrap_or_else(|| language_of(&head.headers)),
         request_id: ticket.request_id.to_str().unwrap_or_default(),
     };
     match (house.site.error_page)(&mishap) {
@@ -285,6 +287,9 @@ fn browser_headers(headers: &mut HeaderMap, house: &House, content: &Content, ti
         for (name, value) in PAGE_HEADERS {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
+    }
+    if matches!(content, Content::Html(_)) {
+        headers.append(VARY, HeaderValue::from_static("Accept-Language"));
     }
     if is_page || tier == Some(Tier::Asset) {
         headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));

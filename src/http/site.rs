@@ -1,6 +1,7 @@
 //! The site: what people see of the service, handed in, since the plumbing knows no page.
 
 use super::route::Route;
+use crate::domain::language::Language;
 use crate::error::Error;
 
 /// What the service shows to people, beside the API's table.
@@ -17,6 +18,8 @@ pub struct Mishap<'a> {
     pub status: u16,
     /// The sentence that the API would give.
     pub text: &'a str,
+    /// The language of whoever reads it.
+    pub language: Language,
     /// By which the operator finds it in the log.
     pub request_id: &'a str,
 }

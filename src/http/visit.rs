@@ -12,7 +12,7 @@ use crate::domain::session::{Session, Token, Visitor};
 use crate::domain::user::Act;
 use crate::error::Error;
 use crate::store::Tenant;
-use hyper::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderName, ORIGIN, USER_AGENT};
+use hyper::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderName, ORIGIN, USER_AGENT};
 use hyper::http::request::Parts;
 use std::net::IpAddr;
 
@@ -39,8 +39,8 @@ pub struct Arrival {
     pub(super) jar: Jar,
     address: Option<IpAddr>,
     agent: Option<String>,
-    /// `Accept-Language`
-    pub languages: String,
+    /// The language to answer in: the browser's, until the person is known and has chosen one.
+    pub language: Language,
 }
 
 impl Arrival {
@@ -65,9 +65,15 @@ impl Arrival {
             jar,
             address: address(head, app.config.behind_proxy),
             agent: text(USER_AGENT),
-            languages: text(ACCEPT_LANGUAGE).unwrap_or_default(),
+            language: language_of(&head.headers),
         }
     }
+}
+
+/// The language that a browser asks for.
+pub fn language_of(headers: &HeaderMap) -> Language {
+    let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    Language::asked_for(asked.unwrap_or_default())
 }
 
 /// A request for a page of the workspace, checked.
@@ -105,11 +111,6 @@ impl<'a> Visit<'a> {
     /// May whoever is signed in do that? For what a page offers; the row's own act is asked at the entrance.
     pub fn may(&self, act: Act) -> bool {
         self.session.as_ref().is_some_and(|session| session.role.may(act))
-    }
-
-    /// The language the person reads.
-    pub fn language(&self) -> Language {
-        Language::English
     }
 
     /// From where the person comes.

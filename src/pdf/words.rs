@@ -13,12 +13,12 @@ pub trait Wording {
     fn t(&self, key: &str) -> &'static str;
     /// A sentence with a number.
     fn count(&self, key: &str, number: u64) -> String;
+    /// A number with one decimal.
+    fn decimal(&self, number: f64) -> String;
     /// A word of a closed set, as people read it.
     fn word(&self, word: &str) -> String;
     /// What a field of a noun is called.
     fn field(&self, noun: &str, name: &str) -> String;
-    /// A number with one decimal.
-    fn decimal(&self, number: f64) -> String;
     /// A day, as people read it.
     fn day(&self, day: Day) -> String;
     /// A moment, as people read it.

@@ -23,6 +23,7 @@ mod import;
 mod import_nouns;
 mod key;
 mod key_admin;
+mod language;
 mod list;
 mod lock;
 mod migrate;

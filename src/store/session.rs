@@ -8,6 +8,7 @@ use super::secret::{self, Digest};
 use super::{Desk, Store, Tenant, audit, failed, throttle};
 use crate::domain::audit::{Entry, Event, Outcome};
 use crate::domain::id::{self, Kind};
+use crate::domain::language::Language;
 use crate::domain::session::{
     IDLE_MS, OwnSession, SEEN_EVERY_MS, SESSIONS_MAX, Session, Token, Visitor, WHOLE_MS,
 };
@@ -253,7 +254,7 @@ fn find(connection: &Connection, digest: &Digest) -> rusqlite::Result<Session> {
     connection
         .prepare_cached(
             "select session.id, session.tenant_id, tenant.name, user_id, user_account.name, email, role,
-               session.created_at, seen_at
+               session.created_at, seen_at, language
              from session
              join user_account on user_account.tenant_id = session.tenant_id and user_account.id = user_id
              join tenant on tenant.id = session.tenant_id
@@ -274,5 +275,7 @@ fn of_row(row: &Row) -> rusqlite::Result<Session> {
         role: word(row, 6, Role::parse)?,
         created_at: row.get(7)?,
         seen_at: row.get(8)?,
+        // A language that a newer version wrote is none that this one speaks.
+        language: row.get::<_, Option<String>>(9)?.as_deref().and_then(Language::parse),
     })
 }

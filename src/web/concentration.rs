@@ -6,6 +6,7 @@ use super::picture::Bar;
 use super::plain::PlainForm;
 use super::words::Words;
 use super::{arrangement, asset, choose, render};
+use crate::domain::analysis::UNKNOWN;
 use crate::domain::arrangement::SUPPOSED_ARRANGEMENT;
 use crate::domain::day::Day;
 use crate::domain::form::Values;
@@ -121,7 +122,8 @@ fn made(
 
 fn told(words: Words, analysis: &Value, thresholds: &Thresholds, today: Day) -> Told {
     let number = |field: &str| words.number(analysis[field].as_u64().unwrap_or(0));
-    let pct = |field: &str| Cell::text(format!("{:.1} %", analysis[field].as_f64().unwrap_or(0.0)));
+    let pct =
+        |field: &str| Cell::text(format!("{} %", words.decimal(analysis[field].as_f64().unwrap_or(0.0))));
     let name = |field: &str| words.field("concentration", field);
     let review = analysis["next_review_on"].as_str().and_then(Day::parse);
     let at = analysis["analysed_at"].as_str().and_then(crate::clock::parse_rfc3339);
@@ -161,7 +163,7 @@ fn dimension_view(
     let shares: Vec<&Value> = of["shares"].as_array().into_iter().flatten().collect();
     let share_of = |share: &Value| share["share_pct"].as_f64().unwrap_or(0.0);
     let top = shares.first().map_or(0.0, |share| share_of(share));
-    let far = format!("{:.1}", (top - limit).abs());
+    let far = words.decimal((top - limit).abs());
     let parts = [("far", far.as_str()), ("limit", &format!("{limit:.0}"))];
     let (pill, state) = match top > limit {
         true if top >= 1.5 * limit => ("pill pill-high", words.say("share.over", &parts)),
@@ -169,13 +171,13 @@ fn dimension_view(
         false => ("pill pill-good", words.say("share.below", &parts)),
     };
     let line = |share: &&Value| {
-        let (name, pct) = (share["name"].as_str().unwrap_or_default(), share_of(share));
+        let (name, pct) = (named(words, share["name"].as_str().unwrap_or_default()), share_of(share));
         let counts = ["arrangements", "critical_arrangements"].map(|field| share[field].to_string());
         ShareLine {
             name: name.to_owned(),
             below: words.say("concentration.counts", &[("a", counts[0].as_str()), ("b", &counts[1])]),
-            bar: Bar::share(format!("{name}: {pct:.1} %"), pct, limit),
-            pct: format!("{pct:.1} %"),
+            bar: Bar::share(format!("{name}: {} %", words.decimal(pct)), pct, limit),
+            pct: format!("{} %", words.decimal(pct)),
         }
     };
     DimensionView {
@@ -190,12 +192,17 @@ fn dimension_view(
     }
 }
 
+/// What a share is of: its own name, or that nobody said.
+pub fn named(words: Words, name: &str) -> &str {
+    if name == UNKNOWN { words.t("concentration.unknown") } else { name }
+}
+
 fn breach_line(words: Words, breach: &Breach) -> BreachLine {
     BreachLine {
-        name: Cell::text(&breach.name).below(words.word(breach.dimension.name())),
-        share: format!("{:.1} %", breach.share_pct),
+        name: Cell::text(named(words, &breach.name)).below(words.word(breach.dimension.name())),
+        share: format!("{} %", words.decimal(breach.share_pct)),
         limit: format!("{} %", breach.threshold_pct),
-        over: format!("{:.1}", breach.excess_pct),
+        over: words.decimal(breach.excess_pct),
         severity: badge(words, breach.severity.name()),
     }
 }
@@ -244,7 +251,7 @@ fn suppose(visit: &Visit, values: &Values) -> Result<Value, Error> {
 
 fn refused(visit: &Visit, faults: &Faults) -> Answer {
     let inputs = Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
-    let list = Some(FaultList::one(faults.to_string()));
+    let list = Some(FaultList::refused(Words::of(visit), faults));
     Ok(Reply::faulty_page(made(visit, &inputs, None, list)?))
 }
 

@@ -33,7 +33,7 @@ impl Confirm {
         match refused {
             None => Ok(Reply::html(render(&self)?)),
             Some(Error::Invalid(faults)) => {
-                self.faults = Some(FaultList::one(faults.to_string()));
+                self.faults = Some(FaultList::refused(self.frame.words, &faults));
                 Ok(Reply::faulty_page(render(&self)?))
             }
             Some(other) => Err(other),

@@ -170,7 +170,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         can_withdraw: moves.contains(&Status::Withdrawn),
         facts: facts(words, &report),
         history: History::of(visit, NOUN, &report.id, &format!("{}/notes", address(&report.id)))?,
-        faults: refused.as_ref().map(|faults| FaultList::one(faults.to_string())),
+        faults: refused.as_ref().map(|faults| FaultList::refused(words, faults)),
         report,
     };
     render(&page)

@@ -22,8 +22,8 @@ impl Letter {
     /// The text of a stage, as the record stands.
     pub fn of(words: Words, report: &CraReport, stage: Stage) -> Letter {
         let name = words.word(stage.name());
-        let heading =
-            words.say("cra.letter.heading", &[("stage", &name), ("article", article(report.kind, stage))]);
+        let article = words.t(article(report.kind, stage));
+        let heading = words.say("cra.letter.heading", &[("stage", &name), ("article", article)]);
         let mut letter = Letter { stage, name, text: heading + "\n\n", open: Vec::new() };
         letter.facts(words, report);
         letter.sent_before(words, report);
@@ -118,11 +118,11 @@ fn told(stage: Stage) -> &'static [&'static str] {
 /// Where in Regulation (EU) 2024/2847 a stage is asked for.
 fn article(kind: Kind, stage: Stage) -> &'static str {
     match (kind, stage) {
-        (Kind::ExploitedVulnerability, Stage::EarlyWarning) => "14(2)(a)",
-        (Kind::ExploitedVulnerability, Stage::Notification) => "14(2)(b)",
-        (Kind::ExploitedVulnerability, Stage::FinalReport) => "14(2)(c)",
-        (Kind::SevereIncident, Stage::EarlyWarning) => "14(4)(a)",
-        (Kind::SevereIncident, Stage::Notification) => "14(4)(b)",
-        (Kind::SevereIncident, Stage::FinalReport) => "14(4)(c)",
+        (Kind::ExploitedVulnerability, Stage::EarlyWarning) => "cra.article.14(2)(a)",
+        (Kind::ExploitedVulnerability, Stage::Notification) => "cra.article.14(2)(b)",
+        (Kind::ExploitedVulnerability, Stage::FinalReport) => "cra.article.14(2)(c)",
+        (Kind::SevereIncident, Stage::EarlyWarning) => "cra.article.14(4)(a)",
+        (Kind::SevereIncident, Stage::Notification) => "cra.article.14(4)(b)",
+        (Kind::SevereIncident, Stage::FinalReport) => "cra.article.14(4)(c)",
     }
 }

@@ -1,11 +1,12 @@
 //! The dashboard: clocks that run, scores, open findings by age, work ahead, alerts, risks, concentration.
 
+use super::concentration::named;
 use super::finding::PATH as FINDINGS;
 use super::frame::{Frame, is_open};
 use super::part::{Cell, badge};
 use super::picture::{Bar, Clock};
 use super::words::Words;
-use super::{asset, render};
+use super::{asset, fault, render};
 use crate::domain::alert::{Alert, Work};
 use crate::domain::cra::CraReport;
 use crate::domain::day::Day;
@@ -176,7 +177,7 @@ fn scores(visit: &Visit) -> Result<(String, Vec<Score>), Error> {
         );
         scores.push(Score {
             word: words.word(each["status"].as_str().unwrap_or_default()),
-            pct: format!("{:.1}", each["score_pct"].as_f64().unwrap_or(0.0)),
+            pct: words.decimal(each["score_pct"].as_f64().unwrap_or(0.0)),
             bar: Bar::new(
                 format!("{name}: {parts}"),
                 &[("c-1", part("implemented")), ("c-2", part("partial")), ("c-3", part("planned"))],
@@ -186,7 +187,7 @@ fn scores(visit: &Visit) -> Result<(String, Vec<Score>), Error> {
             name,
         });
     }
-    let pct = format!("{:.1}", told["score_pct"].as_f64().unwrap_or(0.0));
+    let pct = words.decimal(told["score_pct"].as_f64().unwrap_or(0.0));
     Ok((words.say("dashboard.score_lead", &[("pct", &pct)]), scores))
 }
 
@@ -240,7 +241,7 @@ fn ahead(visit: &Visit) -> Result<Vec<Line>, Error> {
     let mut lines: Vec<(Day, Line)> = visit.tenant()?.work_ahead(ROWS_MAX)?.iter().map(line).collect();
     let query = Query::check("limit=3&status=imminent", COMING).map_err(Error::Invalid)?;
     for shown in visit.app.store.milestones(&query)?.items {
-        let what = Cell::text(&shown.milestone.title).below(words.t("nav.timeline"));
+        let what = Cell::text(&shown.milestone.title).of_the_library().below(words.t("nav.timeline"));
         let end = Cell::due(words, Some(shown.milestone.date), today);
         lines.push((shown.milestone.date, Line { what, end }));
     }
@@ -249,6 +250,12 @@ fn ahead(visit: &Visit) -> Result<Vec<Line>, Error> {
 }
 
 fn alert_line(visit: &Visit, alert: &Alert) -> Line {
+    let words = Words::of(visit);
+    // The titles of work are people's own; the others are ours.
+    let title = match alert.source.r#type {
+        "finding" | "test_case" | "cra_report" => alert.title.clone(),
+        _ => fault::said(words, &alert.title),
+    };
     let pages = match alert.source.r#type {
         "finding" => "/findings",
         "test_case" => "/test-cases",
@@ -258,14 +265,19 @@ fn alert_line(visit: &Visit, alert: &Alert) -> Line {
     };
     let what = match alert.source.r#type {
         "concentration" | "analysis" if is_open(visit, "/concentration") => {
-            Cell::link("/concentration", &alert.title)
+            Cell::link("/concentration", title)
         }
-        _ => linked(visit, pages, &alert.source.id, alert.title.clone()),
+        _ => linked(visit, pages, &alert.source.id, title),
     };
-    Line { what: what.below(&alert.message), end: badge(Words::of(visit), alert.severity.name()) }
+    Line { what: what.below(fault::said(words, &alert.message)), end: badge(words, alert.severity.name()) }
 }
 
 /// The heads of the columns, the rows from the likeliest down, and the totals in words.
+fn scale(words: Words, value: u8, label: &str) -> String {
+    let said = words.find(&format!("scale.{}", label.replace(' ', "_")));
+    format!("{value} {}", said.unwrap_or(label))
+}
+
 fn matrix(visit: &Visit) -> (Vec<String>, Vec<MatrixRow>, String) {
     let (words, risks) = (Words::of(visit), &visit.app.reference.catalogue.risks);
     let scales = &risks.extra.scales;
@@ -273,19 +285,19 @@ fn matrix(visit: &Visit) -> (Vec<String>, Vec<MatrixRow>, String) {
         let count =
             risks.data.iter().filter(|risk| (risk.likelihood, risk.impact) == (likelihood, impact)).count();
         let (class, letter, level) = match Level::of_score(likelihood.saturating_mul(impact)) {
-            Level::Critical => ("m-c", "C", "critical"),
-            Level::High => ("m-h", "H", "high"),
-            Level::Medium => ("m-m", "M", "medium"),
-            Level::Low => ("m-l", "L", "low"),
+            Level::Critical => ("m-c", "dashboard.letter.critical", "critical"),
+            Level::High => ("m-h", "dashboard.letter.high", "high"),
+            Level::Medium => ("m-m", "dashboard.letter.medium", "medium"),
+            Level::Low => ("m-l", "dashboard.letter.low", "low"),
         };
         let label = format!("{}, {}", words.count("dashboard.risks", count as u64), words.word(level));
-        Spot { class, letter, count, label }
+        Spot { class, letter: words.t(letter), count, label }
     };
     let rows = scales.likelihood.iter().rev().map(|step| {
         let cells = scales.impact.iter().map(|impact| spot(step.value, impact.value)).collect();
-        (format!("{} {}", step.value, step.label), cells)
+        (scale(words, step.value, &step.label), cells)
     });
-    let columns = scales.impact.iter().map(|step| format!("{} {}", step.value, step.label)).collect();
+    let columns = scales.impact.iter().map(|step| scale(words, step.value, &step.label)).collect();
     (columns, rows.collect(), words.count("dashboard.risks", risks.data.len() as u64))
 }
 
@@ -296,18 +308,19 @@ fn shares(visit: &Visit) -> Result<Vec<Share>, Error> {
         Err(Error::NotFound(_)) => return Ok(Vec::new()),
         Err(other) => return Err(other),
     };
-    let thresholds = visit.tenant()?.thresholds()?;
+    let (words, thresholds) = (Words::of(visit), visit.tenant()?.thresholds()?);
     let share = |dimension: Dimension| {
         let of = &told["dimensions"][dimension.name()];
-        let (name, pct) = (of["shares"][0]["name"].as_str()?, of["shares"][0]["share_pct"].as_f64()?);
-        Some(shown_share(Words::of(visit), dimension, name, pct, thresholds.pct(dimension) as f64))
+        let (name, pct) =
+            (named(words, of["shares"][0]["name"].as_str()?), of["shares"][0]["share_pct"].as_f64()?);
+        Some(shown_share(words, dimension, name, pct, thresholds.pct(dimension) as f64))
     };
     Ok(Dimension::ALL.into_iter().filter_map(share).collect())
 }
 
 fn shown_share(words: Words, dimension: Dimension, name: &str, pct: f64, limit: f64) -> Share {
-    let (over, shown, shown_limit) = (pct > limit, format!("{pct:.1}"), format!("{limit:.0}"));
-    let far = format!("{:.1}", (pct - limit).abs());
+    let (over, shown, shown_limit) = (pct > limit, words.decimal(pct), format!("{limit:.0}"));
+    let far = words.decimal((pct - limit).abs());
     let parts = [("far", far.as_str()), ("limit", shown_limit.as_str())];
     let title = words.word(dimension.name());
     let says = if over { words.say("share.over", &parts) } else { words.say("share.below", &parts) };

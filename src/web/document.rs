@@ -40,16 +40,16 @@ impl Wording for Words {
         Words::count(*self, key, number)
     }
 
+    fn decimal(&self, number: f64) -> String {
+        Words::decimal(*self, number)
+    }
+
     fn word(&self, word: &str) -> String {
         Words::word(*self, word)
     }
 
     fn field(&self, noun: &str, name: &str) -> String {
         Words::field(*self, noun, name)
-    }
-
-    fn decimal(&self, number: f64) -> String {
-        format!("{number:.1}")
     }
 
     fn day(&self, day: Day) -> String {

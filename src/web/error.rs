@@ -1,6 +1,7 @@
 //! The page of an error: what it may be, the way on, and the request's number.
 
-use super::{asset, render};
+use super::words::Words;
+use super::{asset, fault, render};
 use crate::app::PLATFORM_VERSION;
 use crate::error::Error;
 use crate::http::site::Mishap;
@@ -9,27 +10,25 @@ use askama::Template;
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage<'a> {
+    words: Words,
     status: u16,
     title: &'static str,
-    text: &'a str,
+    text: String,
     request_id: &'a str,
     version: &'static str,
 }
 
 /// The page. A fault of the server tells nothing of itself.
 pub fn page(mishap: &Mishap) -> Result<String, Error> {
+    let words = Words::in_language(mishap.language);
+    let told = || fault::said(words, mishap.text);
     let (title, text) = match mishap.status {
-        404 => (
-            "This page does not exist",
-            "The address may be mistyped, or what was here may have been deleted.",
-        ),
-        403 => ("You may not do this", mishap.text),
-        405 => ("This is not possible here", mishap.text),
-        500.. => {
-            ("Something went wrong on our side", "The request was not carried out. Try again in a moment.")
-        }
-        _ => ("This request cannot be answered", mishap.text),
+        404 => (words.t("error.not_found"), words.t("error.not_found_text").to_owned()),
+        403 => (words.t("error.denied"), told()),
+        405 => (words.t("error.not_possible"), told()),
+        500.. => (words.t("error.ours"), words.t("error.ours_text").to_owned()),
+        _ => (words.t("error.other"), told()),
     };
-    let request_id = mishap.request_id;
-    render(&ErrorPage { status: mishap.status, title, text, request_id, version: PLATFORM_VERSION })
+    let (status, request_id) = (mishap.status, mishap.request_id);
+    render(&ErrorPage { words, status, title, text, request_id, version: PLATFORM_VERSION })
 }

@@ -4,7 +4,7 @@ use super::finding::{PATH, address};
 use super::frame::Frame;
 use super::part::{Cell, FaultList, Input, Inputs, badge};
 use super::words::Words;
-use super::{asset, render};
+use super::{asset, fault, render};
 use crate::domain::bulk::{BULK_MOVE, Plan};
 use crate::domain::day::Day;
 use crate::domain::finding::Status;
@@ -118,7 +118,7 @@ fn page(visit: &Visit, ids: Vec<String>, plan: Plan, faults: Option<Faults>) -> 
     let line = |planned: &crate::domain::bulk::Planned| Line {
         title: Cell::link(address(&planned.id), &planned.title),
         from: badge(words, planned.from.name()),
-        hindrance: planned.hindrance.clone().unwrap_or_default(),
+        hindrance: planned.hindrance.as_deref().map(|why| fault::said(words, why)).unwrap_or_default(),
     };
     let (able, unable) = plan.findings.iter().map(line).partition(|line| line.hindrance.is_empty());
     render(&MovePage {

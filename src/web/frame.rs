@@ -93,6 +93,8 @@ pub struct Frame {
     pub notice: Option<String>,
     /// Is there a page to search on?
     pub search: bool,
+    /// The language of what the page is about, where that is known: the library is written in English.
+    pub texts_lang: &'static str,
     /// When the page was made.
     pub made_at: String,
     /// The version of the service.
@@ -119,6 +121,7 @@ impl Frame {
             groups: groups.filter(|group| !group.links.is_empty()).collect(),
             notice: visit.arrival.notice.as_deref().and_then(|came| notice(words, came)),
             search: is_open(visit, "/findings"),
+            texts_lang: if is_library(here) { "en" } else { "" },
             made_at: time::moment(words, visit.app.clock.now_ms()),
             version: PLATFORM_VERSION,
         })
@@ -128,6 +131,11 @@ impl Frame {
     pub fn t(&self, key: &str) -> &'static str {
         self.words.t(key)
     }
+}
+
+fn is_library(here: &str) -> bool {
+    let shelves = NAVIGATION.iter().filter(|(title, _)| *title == "nav.library");
+    shelves.flat_map(|(_, links)| links.iter()).any(|(_, path)| *path == here)
 }
 
 /// Is there a page at this path that the person may open?

@@ -156,7 +156,9 @@ fn list(visit: &Visit, shelf: &'static Shelf) -> Answer {
     let row = |record: &Value| {
         let id = record["id"].as_str().unwrap_or_default();
         let title = record["title"].as_str().unwrap_or_default();
-        let first = Cell { class: "title", ..Cell::link(format!("{}/{id}", shelf.path), title) }.below(id);
+        let first =
+            Cell { class: "title", ..Cell::link(format!("{}/{id}", shelf.path), title).of_the_library() }
+                .below(id);
         let slots = shelf.columns.iter().skip(1).map(|column| {
             let field = column.key.rsplit('.').next().unwrap_or_default();
             Slot {
@@ -236,7 +238,8 @@ fn show(visit: &Visit, shelf: &'static Shelf) -> Answer {
                 sections.push(prose(name, text))
             }
             (_, Value::Array(items)) if items.iter().any(Value::is_object) || items.len() > 3 => {
-                let lines = items.iter().map(|item| (Cell::text(line(item)), Cell::default()));
+                let lines =
+                    items.iter().map(|item| (Cell::text(line(item)).of_the_library(), Cell::default()));
                 sections.push(Section {
                     title: name,
                     text: String::new(),
@@ -298,7 +301,7 @@ fn linked(visit: &Visit, field: &str, title: String, ids: &[Value]) -> Section {
                 catalogue.measures.data.iter().find(|each| each.id == id).map(|each| each.title.as_str()),
             ),
         };
-        (Cell::link(format!("{path}/{id}"), name.unwrap_or(id)).below(id), Cell::default())
+        (Cell::link(format!("{path}/{id}"), name.unwrap_or(id)).of_the_library().below(id), Cell::default())
     };
     let lines = ids.iter().filter_map(Value::as_str).map(one);
     Section { title, text: String::new(), lines: lines.collect(), more: None }
@@ -309,7 +312,9 @@ fn around_measure(visit: &Visit) -> Result<Vec<Section>, Error> {
     let (words, id) = (Words::of(visit), &visit.id);
     let requirements = visit.app.reference.catalogue.requirements.data.iter();
     let gaps = requirements.filter(|each| each.measure_ids.contains(id)).map(|each| {
-        let what = Cell::link(format!("{}/{}", GAP.path, each.id), &each.title).below(&each.article);
+        let what = Cell::link(format!("{}/{}", GAP.path, each.id), &each.title)
+            .of_the_library()
+            .below(&each.article);
         (what, Cell::text(words.word(each.status.name())))
     });
     let work = visit.tenant()?.work_on_measure(id)?;

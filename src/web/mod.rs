@@ -18,6 +18,7 @@ mod docs_route;
 pub mod document;
 pub mod error;
 pub mod export;
+mod fault;
 pub mod finding;
 pub mod finding_form;
 pub mod finding_many;

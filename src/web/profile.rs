@@ -1,10 +1,11 @@
-//! The profile: one's own name, password and sessions.
+//! The profile: one's own name, language, password and sessions.
 
 use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs};
 use super::words::Words;
 use super::{asset, render};
 use crate::domain::form::{Form, text};
+use crate::domain::language::{Language, OWN_LANGUAGE};
 use crate::domain::password::PASSWORD_BYTES_MAX;
 use crate::domain::session::OwnSession;
 use crate::domain::user::OWN_NAME;
@@ -50,6 +51,7 @@ struct ProfilePage {
     name: Input,
     old_password: Input,
     new_password: Input,
+    language: Input,
     sessions: Vec<SessionRow>,
 }
 
@@ -61,8 +63,8 @@ pub fn page(visit: &Visit) -> Answer {
 fn made(visit: &Visit, name: Option<Faults>, password: Option<Faults>) -> Result<String, Error> {
     let (words, person, tenant) = (Words::of(visit), visit.person()?, visit.tenant()?);
     let user = tenant.user(&person.user_id)?;
-    let mut names = Inputs::of(Words::of(visit), "profile", &OWN_NAME, json!({ "name": user.name }));
-    let mut passwords = Inputs::of(Words::of(visit), "profile", &NEW_PASSWORD, json!({}));
+    let mut names = Inputs::of(words, "profile", &OWN_NAME, json!({ "name": user.name }));
+    let mut passwords = Inputs::of(words, "profile", &NEW_PASSWORD, json!({}));
     let failed = |faults: &Faults| !faults.fields.is_empty() || !faults.summary.is_empty();
     if let Some(faults) = name.filter(failed) {
         names = names.again(visit, faults);
@@ -70,6 +72,8 @@ fn made(visit: &Visit, name: Option<Faults>, password: Option<Faults>) -> Result
     if let Some(faults) = password.filter(failed) {
         passwords = passwords.again(visit, faults);
     }
+    let chosen = person.language.map_or("browser", Language::name);
+    let languages = Inputs::of(words, "profile", &OWN_LANGUAGE, json!({ "language": chosen }));
     let sessions = tenant.sessions(&person.user_id)?;
     let facts = Facts::default()
         .with(words.field("profile", "email"), Cell::text(&user.email))
@@ -83,6 +87,7 @@ fn made(visit: &Visit, name: Option<Faults>, password: Option<Faults>) -> Result
         name: names.typed("name", "text", "name"),
         old_password: passwords.typed("old_password", "password", "current-password"),
         new_password: passwords.typed("new_password", "password", "new-password"),
+        language: languages.field("language"),
         sessions: sessions.iter().map(|session| row(words, session, &person.id)).collect(),
     })
 }
@@ -107,6 +112,14 @@ pub fn rename(visit: &Visit) -> Answer {
         Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(made(visit, Some(faults), None)?)),
         Err(other) => Err(other),
     }
+}
+
+/// `POST /profile/language`
+pub fn choose_language(visit: &Visit) -> Answer {
+    let (person, values) = (visit.person()?, visit.sent.values()?);
+    let language = values.text("language").and_then(Language::parse);
+    visit.tenant()?.choose_language(&person.user_id, language)?;
+    Ok(visit.go(PATH, Notice::new("done.language_changed")))
 }
 
 /// `POST /profile/password`

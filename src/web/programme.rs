@@ -103,7 +103,7 @@ pub fn list(visit: &Visit) -> Answer {
         framework: words.word(programme.framework.name()),
         status: badge(words, programme.status.name()),
         owner: Cell::optional(words, programme.owner.as_deref()),
-        progress: format!("{:.1} %", programme.progress_pct),
+        progress: format!("{} %", words.decimal(programme.progress_pct)),
         open: words.number(u64::try_from(programme.open_finding_count).unwrap_or(0)),
         ends_on: Cell::day(words, programme.ends_on),
     };
@@ -139,7 +139,7 @@ fn show_page(visit: &Visit, faults: Option<FaultList>) -> Result<String, Error> 
         .with(name("owner"), Cell::optional(words, programme.owner.as_deref()))
         .with(name("starts_on"), Cell::day(words, programme.starts_on))
         .with(name("ends_on"), Cell::day(words, programme.ends_on))
-        .with(name("progress_pct"), Cell::text(format!("{:.1} %", programme.progress_pct)))
+        .with(name("progress_pct"), Cell::text(format!("{} %", words.decimal(programme.progress_pct))))
         .with(name("test_case_count"), Cell::text(programme.test_case_count.to_string()))
         .with(name("open_finding_count"), Cell::text(programme.open_finding_count.to_string()))
         .with(name("updated_at"), Cell::moment(words, programme.updated_at))
@@ -283,7 +283,7 @@ pub fn note(visit: &Visit) -> Answer {
 
 /// The page of the programme, with what was wrong on top.
 fn refused(visit: &Visit, faults: &Faults) -> Answer {
-    Ok(Reply::faulty_page(show_page(visit, Some(FaultList::one(faults.to_string())))?))
+    Ok(Reply::faulty_page(show_page(visit, Some(FaultList::refused(Words::of(visit), faults)))?))
 }
 
 fn address(id: &str) -> String {

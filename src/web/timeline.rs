@@ -48,7 +48,7 @@ pub fn list(visit: &Visit) -> Answer {
             slot("status", "", badge(words, shown.status.name())),
             slot("date", "num", Cell::day(words, Some(milestone.date))),
         ];
-        (Cell { class: "title", ..Cell::text(&milestone.title) }.below(about), slots)
+        (Cell { class: "title", ..Cell::text(&milestone.title).of_the_library() }.below(about), slots)
     };
     let found = words.count("timeline.found", listed.total);
     let filters = Filters::of(words, NOUN, PATH, query, PARAMS, found);

@@ -1,7 +1,7 @@
 //! The catalogue: every word of the workspace that people read, by key, in `data/words/*.tsv`.
 //!
-//! A line is a key, a tab and the English text; `{n}` and the like stand for what is put in. Another language is
-//! another column. What has no key of its own (words of closed sets, names of fields) is made readable from its name.
+//! A line is a key, the English and the German text, with tabs between them; `{n}` and the like stand for what is put
+//! in. What has no key of its own (a word or a field that came from outside) is made readable from its name.
 
 use crate::domain::language::Language;
 use crate::http::Visit;
@@ -19,14 +19,29 @@ static FILES: &[&str] = &[
     include_str!("../../data/words/people.tsv"),
     include_str!("../../data/words/programme.tsv"),
     include_str!("../../data/words/register.tsv"),
+    include_str!("../../data/words/said.tsv"),
     include_str!("../../data/words/settings.tsv"),
     include_str!("../../data/words/test_case.tsv"),
+    include_str!("../../data/words/words.tsv"),
 ];
 
-static CATALOGUE: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+/// Key, English, German.
+static CATALOGUE: LazyLock<HashMap<&'static str, (&'static str, &'static str)>> = LazyLock::new(|| {
     let lines = FILES.iter().flat_map(|file| file.lines());
-    lines.filter_map(|line| line.split_once('\t')).collect()
+    lines.filter_map(columns).map(|(key, english, german)| (key, (english, german))).collect()
 });
+
+/// Every key with its English text, in the order of the files.
+pub fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = FILES.iter().flat_map(|file| file.lines());
+    lines.filter_map(columns).map(|(key, english, _)| (key, english))
+}
+
+/// The columns of a line: the key, and its text in each language.
+fn columns(line: &str) -> Option<(&str, &str, &str)> {
+    let mut columns = line.split('\t');
+    Some((columns.next()?, columns.next()?, columns.next()?))
+}
 
 /// The words of one language.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +51,21 @@ pub struct Words {
 
 impl Words {
     /// The words of English.
-    pub const ENGLISH: Words = Words { language: Language::English };
+    pub const ENGLISH: Words = Words::in_language(Language::English);
+
+    /// The words of a language.
+    pub const fn in_language(language: Language) -> Words {
+        Words { language }
+    }
 
     /// The words of whoever reads the page.
     pub fn of(visit: &Visit) -> Words {
-        Words { language: visit.language() }
+        Words::in_language(visit.arrival.language)
+    }
+
+    /// Are they those that the domain speaks too?
+    pub fn is_english(self) -> bool {
+        self.language == Language::English
     }
 
     /// The language, as `lang` of a page says it.
@@ -48,9 +73,26 @@ impl Words {
         self.language.name()
     }
 
-    /// `1776` as `1,776`.
+    /// `1776` as `1,776`; in German as `1.776`.
     pub fn number(self, number: u64) -> String {
-        grouped(number)
+        let mark = match self.language {
+            Language::English => ',',
+            Language::German => '.',
+        };
+        grouped(number, mark)
+    }
+
+    /// A number with one decimal, `33.3`; in German `33,3`.
+    pub fn decimal(self, number: f64) -> String {
+        self.point(&format!("{number:.1}"))
+    }
+
+    /// A written number with its decimal point as the language has it.
+    pub fn point(self, number: &str) -> String {
+        match self.language {
+            Language::English => number.to_owned(),
+            Language::German => number.replace('.', ","),
+        }
     }
 
     /// The text of a key. A test looks that every key of the pages is there.
@@ -60,7 +102,11 @@ impl Words {
 
     /// The text of a key, if it is there.
     pub fn find(self, key: &str) -> Option<&'static str> {
-        CATALOGUE.get(key).copied()
+        let (english, german) = CATALOGUE.get(key)?;
+        Some(match self.language {
+            Language::English => english,
+            Language::German => german,
+        })
     }
 
     /// The text of a key, with something put in for `{name}`.
@@ -103,12 +149,12 @@ fn readable(name: &str) -> String {
 }
 
 /// `1776` as `1,776`.
-fn grouped(number: u64) -> String {
+fn grouped(number: u64, mark: char) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            out.push(',');
+            out.push(mark);
         }
         out.push(digit);
     }
@@ -166,18 +212,55 @@ mod tests {
             assert!(CATALOGUE.contains_key(key.as_str()), "{file}: `{key}` is not in data/words");
         }
         let mut seen = HashSet::new();
-        for line in FILES.iter().flat_map(|file| file.lines()).filter(|line| !line.is_empty()) {
-            let (key, text) = line.split_once('\t').unwrap_or_else(|| panic!("no tab: {line}"));
+        for line in FILES.iter().flat_map(|file| file.lines()) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [key, english, german] = columns[..] else { panic!("key, English, German: {line:?}") };
             assert!(seen.insert(key), "{key} stands twice");
-            assert!(!text.trim().is_empty() && !text.contains('\t') && !text.contains('!'), "{line}");
+            for text in [english, german] {
+                assert!(!text.is_empty() && text.trim() == text && !text.contains('!'), "{line:?}");
+            }
         }
+    }
+
+    /// The names in braces.
+    fn gaps(text: &str) -> Vec<&str> {
+        let mut gaps: Vec<&str> =
+            text.split('{').skip(1).map(|rest| rest.split('}').next().unwrap()).collect();
+        gaps.sort_unstable();
+        gaps
+    }
+
+    #[test]
+    fn both_languages_put_in_the_same_and_end_alike() {
+        for (key, (english, german)) in CATALOGUE.iter() {
+            let (there, wanted) = (gaps(german), gaps(english));
+            // A sentence of the domain may be said shorter.
+            let fits = match key.starts_with("said.") {
+                true => there.iter().all(|gap| wanted.contains(gap)),
+                false => there == wanted,
+            };
+            assert!(fits, "{key}: {english} / {german}");
+            let ends = |text: &str| text.chars().last().filter(|char| matches!(char, '.' | '?' | ':'));
+            let of_one = [key.starts_with("month."), *key == "dashboard.age_1", *key == "bulk.to"];
+            assert!(ends(english) == ends(german) || of_one.contains(&true), "{key}: {english} / {german}");
+            assert!(!german.contains(['“', '"']) || german.contains('„'), "{key}: {german}");
+        }
+    }
+
+    #[test]
+    fn german_writes_numbers_and_days_as_germans_do() {
+        let german = Words::in_language(Language::German);
+        assert_eq!((german.number(1776), german.decimal(33.34)), ("1.776".into(), "33,3".into()));
+        assert_eq!((german.t("nav.findings"), german.lang()), ("Feststellungen", "de"));
+        assert_eq!(german.count("due.in", 1), "in 1 Tag");
+        assert_eq!(german.word("risk_accepted"), "Risiko akzeptiert");
     }
 
     #[test]
     fn words_without_a_key_are_readable() {
         assert_eq!(Words::ENGLISH.word("some_odd_word"), "Some odd word");
         assert_eq!(
-            (grouped(7), grouped(1776), grouped(1_000_000)),
+            (Words::ENGLISH.number(7), Words::ENGLISH.number(1776), Words::ENGLISH.number(1_000_000)),
             ("7".into(), "1,776".into(), "1,000,000".into())
         );
     }

@@ -11,9 +11,9 @@ export class Stage {
   }
 
   /** A page in a context of its own. It fails the topic if it asks another host or complains. */
-  async page({ dark = false, width = 1280, height = 900, script = true, expectErrors = false } = {}) {
+  async page({ dark = false, width = 1280, height = 900, script = true, expectErrors = false, locale = "en-GB" } = {}) {
     const context = await this.browser.newContext({
-      colorScheme: dark ? "dark" : "light", viewport: { width, height }, javaScriptEnabled: script,
+      colorScheme: dark ? "dark" : "light", viewport: { width, height }, javaScriptEnabled: script, locale,
       permissions: script ? ["clipboard-read", "clipboard-write"] : [],
     });
     const page = await context.newPage();

@@ -23,6 +23,8 @@ pub struct Cell {
     pub iso: String,
     /// A second line; empty for none.
     pub sub: String,
+    /// The language of the text, where it is not the page's.
+    pub lang: &'static str,
 }
 
 impl Cell {
@@ -80,6 +82,12 @@ impl Cell {
             _ if left <= SOON_DAYS => Cell { class: "soon", sub: words.count("due.in", number), ..cell },
             _ => cell,
         }
+    }
+
+    /// The text is from the library, which is written in English.
+    pub fn of_the_library(mut self) -> Cell {
+        self.lang = "en";
+        self
     }
 
     /// With a second line.

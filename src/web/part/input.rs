@@ -1,6 +1,7 @@
 //! Inputs: the fields of a page's form, made from the rows of the domain's form. Label, hint, fault, field, in this
 //! order; what was typed is kept.
 
+use super::super::fault;
 use super::super::words::Words;
 use crate::domain::form::{Field, Form, Kind};
 use crate::domain::sent::Sent;
@@ -139,7 +140,7 @@ impl<'a> Inputs<'a> {
         });
         let mut items: Vec<(String, String)> = items.collect();
         if !self.faults.summary.is_empty() {
-            items.insert(0, (String::new(), sentence(&self.faults.summary)));
+            items.insert(0, (String::new(), sentence(&fault::said(self.words, &self.faults.summary))));
         }
         Some(FaultList { title, items })
     }
@@ -193,14 +194,18 @@ impl<'a> Inputs<'a> {
 
     /// A reason as the API gives it, with the field's label before it and other fields by their labels.
     fn fault_text(&self, name: &str, reason: &str) -> String {
+        let reason = fault::said(self.words, reason);
         if reason.starts_with(char::is_uppercase) {
-            return reason.to_owned();
+            return reason;
         }
         let label = |word: &str| {
             let bare = word.trim_end_matches([',', '.', ';']);
             let known = bare.contains('_') && self.form.fields.iter().any(|field| field.name == bare);
             match known {
-                true => word.replace(bare, &format!("“{}”", self.words.field(self.noun, bare))),
+                true => {
+                    let label = self.words.field(self.noun, bare);
+                    word.replace(bare, &self.words.say("form.quoted", &[("text", &label)]))
+                }
                 false => word.to_owned(),
             }
         };
@@ -248,6 +253,11 @@ impl FaultList {
     /// A single sentence, for pages whose form is not from a row.
     pub fn one(text: impl Into<String>) -> FaultList {
         FaultList { title: text.into(), items: Vec::new() }
+    }
+
+    /// What was refused, in one sentence.
+    pub fn refused(words: Words, faults: &Faults) -> FaultList {
+        FaultList::one(fault::all_said(words, faults))
     }
 }
 
