@@ -169,7 +169,7 @@ pub static PAGES: &[Route] = &[
     deed("/concentration/what-if", Look, concentration::what_if)
         .takes(&SUPPOSED_ARRANGEMENT)
         .says("Says how it would be with one more arrangement."),
-    view("/thresholds", ChangeData, concentration::limits).says("The limits of concentration."),
+    view("/thresholds", Look, concentration::limits).says("The limits of concentration."),
     deed("/thresholds", ChangeData, concentration::change_limits)
         .takes(&THRESHOLD_PATCH)
         .says("Changes the limits."),

@@ -304,6 +304,18 @@ impl Form {
         if faults.fields.is_empty() { Ok(Values(values)) } else { Err(faults) }
     }
 
+    /// Is it a change of something that is there? Nothing has to be in it, since what is left away stays.
+    pub fn is_change(&self) -> bool {
+        !self.fields.iter().any(|field| field.required)
+    }
+
+    /// May an input of this field be left empty? Null is empty, and so is a list. In something new, what is not
+    /// required has a value of its own; in a change there is one, and emptying it would say nothing.
+    pub fn may_be_empty(&self, field: &Field) -> bool {
+        let is_list = matches!(field.kind, Kind::Codes(_) | Kind::Texts { .. });
+        field.nullable || is_list || !(field.required || field.is_never_blank() || self.is_change())
+    }
+
     fn knows(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name) || self.read_only.contains(&name)
     }

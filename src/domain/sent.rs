@@ -64,8 +64,15 @@ impl Sent {
             let once = self.pairs.iter().filter(|(name, _)| name == field.name).count() == 1;
             if !once && !may_repeat(&field.kind) {
                 faults.add(field.name, "comes twice; give it once");
-            } else if let Some(value) = self.value(field) {
-                body.insert(field.name.to_owned(), value);
+                continue;
+            }
+            match self.value(field) {
+                Some(value) => drop(body.insert(field.name.to_owned(), value)),
+                // What was emptied is not kept in silence. What is required the form itself asks for.
+                None if self.is_blank(field) && !field.required && !form.may_be_empty(field) => {
+                    faults.add(field.name, "is required");
+                }
+                None => {}
             }
         }
         match form.check(&body) {
@@ -75,6 +82,10 @@ impl Sent {
                 Err(Error::Invalid(faults))
             }
         }
+    }
+
+    fn is_blank(&self, field: &Field) -> bool {
+        self.text(field.name).is_none_or(|text| text.trim().is_empty())
     }
 
     /// A field as the API would get it; none where nothing was filled in that has to be something.
@@ -87,7 +98,7 @@ impl Sent {
             Value::from(items.map(str::to_owned).collect::<Vec<_>>())
         };
         let is_list = matches!(field.kind, Kind::Choices(_) | Kind::Codes(_) | Kind::Texts { .. });
-        if text.trim().is_empty() && !is_list {
+        if self.is_blank(field) && !is_list {
             return field.nullable.then_some(Value::Null);
         }
         Some(match field.kind {
@@ -101,12 +112,24 @@ impl Sent {
                 number.map_or(text.into(), Value::from)
             }
             Kind::Switch if text == "on" => Value::from("1"),
-            Kind::Time if text.len() == "2026-11-15T08:00".len() => Value::from(format!("{text}:00Z")),
-            Kind::Text { .. } | Kind::Switch | Kind::Time => Value::from(text),
+            Kind::Time => Value::from(in_utc(text)),
+            Kind::Text { .. } | Kind::Switch => Value::from(text),
             Kind::Uri { .. } | Kind::Choice(_) | Kind::Day | Kind::Shaped { .. } | Kind::Capitals { .. } => {
                 Value::from(text.trim())
             }
         })
+    }
+}
+
+/// A browser sends a moment without its zone, and without seconds where they are none; pages show UTC.
+fn in_utc(text: &str) -> String {
+    let minutes = "2026-11-15T08:00".len();
+    match text.get(minutes..) {
+        Some("") => format!("{text}:00Z"),
+        Some(seconds) if seconds.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.')) => {
+            format!("{text}Z")
+        }
+        Some(_) | None => text.to_owned(),
     }
 }
 
@@ -168,6 +191,52 @@ mod tests {
         assert_eq!(values("name=a&name=b&colour=red").unwrap_err()[0], "name");
         assert!(values("name=a&colour=red").unwrap().get("about").is_none());
         assert_eq!(values("name=a&colour=red&on=0").unwrap().switch("on"), Some(false));
+        assert!(
+            values("name=a&colour=red&pct=").unwrap().get("pct").is_none(),
+            "something new has a default"
+        );
+    }
+
+    #[test]
+    fn what_a_change_empties_is_null_or_a_fault_and_never_kept() {
+        static CHANGE: Form = Form {
+            name: "Change",
+            fields: &[
+                text("name", 20),
+                text("about", 50).nullable(),
+                integer("pct", 1, 100),
+                choice("colour", &["red", "blue"]),
+                codes("codes", &["X-1", "X-2"]),
+                switch("plan").nullable(),
+                day("found"),
+            ],
+            read_only: &[],
+        };
+        let values = |body: &str| Sent::read(body.as_bytes(), Some(&CHANGE)).values();
+        let changed = values("about=+&codes=&plan=").unwrap();
+        assert_eq!(changed.get("about"), Some(&Value::Null));
+        assert_eq!((changed.get("codes"), changed.get("plan")), (Some(&json!([])), Some(&Value::Null)));
+        assert_eq!(changed.get("name"), None, "what was not sent stays");
+        let Err(Error::Invalid(faults)) = values("name=+&pct=&colour=&found=&about=x") else { panic!() };
+        let names: Vec<&str> = faults.fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["name", "pct", "colour", "found"]);
+        assert!(faults.fields.iter().all(|(_, reason)| reason == "is required"));
+    }
+
+    #[test]
+    fn a_moment_of_a_page_is_in_utc_to_the_second() {
+        for (sent, read) in [
+            ("2026-11-15T08:00", "2026-11-15T08:00:00Z"),
+            ("2026-11-15T08:00:07", "2026-11-15T08:00:07Z"),
+            ("2026-11-15T08:00:07.5", "2026-11-15T08:00:07.5Z"),
+            ("2026-11-15T08:00:07Z", "2026-11-15T08:00:07Z"),
+            ("2026-11-15T08:00:07+01:00", "2026-11-15T08:00:07+01:00"),
+            ("tomorrow", "tomorrow"),
+            ("übermorgen, um acht", "übermorgen, um acht"),
+            ("---------------äöü", "---------------äöü"),
+        ] {
+            assert_eq!(in_utc(sent), read);
+        }
     }
 
     #[test]

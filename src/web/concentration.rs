@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs, badge};
 use super::picture::Bar;
-use super::plain::PlainForm;
+use super::plain::{PlainForm, PlainShow, Section};
 use super::words::Words;
 use super::{arrangement, asset, choose, render};
 use crate::domain::arrangement::SUPPOSED_ARRANGEMENT;
@@ -250,9 +250,44 @@ fn refused(visit: &Visit, faults: &Faults) -> Answer {
 
 /// `GET /thresholds`
 pub fn limits(visit: &Visit) -> Answer {
-    let inputs =
-        Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(visit.tenant()?.thresholds()?));
+    let thresholds = visit.tenant()?.thresholds()?;
+    if !visit.may(Act::ChangeData) {
+        return Ok(Reply::html(shown_limits(visit, &thresholds)?));
+    }
+    let inputs = Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(thresholds));
     Ok(Reply::html(limits_page(visit, &inputs)?))
+}
+
+/// The limits, for whoever may not change them.
+fn shown_limits(visit: &Visit, thresholds: &Thresholds) -> Result<String, Error> {
+    let words = Words::of(visit);
+    let held = json!(thresholds);
+    let shown = |name: &str| match (held[name].as_bool(), name.ends_with("_pct")) {
+        (Some(on), _) => words.word(if on { "true" } else { "false" }),
+        (None, true) => format!("{} %", held[name]),
+        (None, false) => held[name].to_string(),
+    };
+    let (limits, rest): (Vec<&str>, Vec<&str>) = LIMITS.iter().partition(|name| name.ends_with("_pct"));
+    let line = |name: &str| (Cell::text(words.field("threshold", name)), Cell::text(shown(name)));
+    let facts = rest.into_iter().fold(Facts::default(), |facts, name| {
+        facts.with(words.field("threshold", name), Cell::text(shown(name)))
+    });
+    let page = PlainShow {
+        frame: Frame::of(visit, "/thresholds")?,
+        list: (PATH, words.t("concentration.title")),
+        title: words.t("threshold.title").to_owned(),
+        meta: Vec::new(),
+        actions: Vec::new(),
+        sections: vec![Section {
+            title: words.t("threshold.lead").to_owned(),
+            text: words.t("threshold.read_only").to_owned(),
+            lines: limits.into_iter().map(line).collect(),
+            more: None,
+        }],
+        facts,
+        history: None,
+    };
+    page.page()
 }
 
 /// `POST /thresholds`

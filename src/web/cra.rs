@@ -12,15 +12,14 @@ use super::words::Words;
 use super::{asset, render};
 use crate::clock::rfc3339;
 use crate::domain::cra::{CraReport, Kind, Severity, Stage, Status, Submission};
-use crate::domain::cra_form::{CRA_REPORT_PATCH, SUBMISSION};
-use crate::domain::form::Values;
+use crate::domain::cra_form::SUBMISSION;
 use crate::domain::query::{OFFSET, Param, SEARCH, filter};
 use crate::domain::user::Act;
 use crate::error::{Error, Faults};
 use crate::http::{Answer, Notice, Reply, Visit};
 use crate::store::CRA_SORTS;
 use askama::Template;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The noun in the catalogue.
 pub const NOUN: &str = "cra";
@@ -246,37 +245,11 @@ fn facts(words: Words, report: &CraReport) -> Facts {
 
 /// `POST /cra-reports/{report}/submissions`: records a stage as sent, or what came back of one that was.
 pub fn submit(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| record(visit, &values)) {
+    match visit.sent.values().and_then(|values| visit.tenant()?.record_submission(&visit.id, values)) {
         Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_submitted"))),
         Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
         Err(other) => Err(other),
     }
-}
-
-fn record(visit: &Visit, values: &Values) -> Result<CraReport, Error> {
-    let tenant = visit.tenant()?;
-    let report = tenant.cra_report(&visit.id)?;
-    let stage = values.text("stage").and_then(Stage::parse).ok_or(Error::field("stage", "is required"))?;
-    let at = values.text("submitted_at").unwrap_or_default();
-    let kept =
-        report.submissions.iter().filter(|submission| submission.stage != stage).map(Submission::shown);
-    let mut entries: Vec<Value> = kept.collect();
-    entries.push(json!({
-        "stage": stage, "submitted_at": at,
-        "reference": values.text("reference"), "authority": values.text("authority"),
-    }));
-    let (status, field) = match stage {
-        Stage::EarlyWarning => (Status::EarlyWarningSent, "early_warning_sent_at"),
-        Stage::Notification => (Status::NotificationSent, "notification_sent_at"),
-        Stage::FinalReport => (Status::FinalReportSent, "final_report_sent_at"),
-    };
-    let mut body = json!({ "submissions": entries, field: at });
-    if report.sent_at(stage).is_none() {
-        body["status"] = json!(status);
-    }
-    let Value::Object(body) = body else { return Err(Error::invalid("the form did not arrive whole")) };
-    let values = CRA_REPORT_PATCH.check(&body).map_err(Error::Invalid)?;
-    tenant.change_cra_report(&visit.id, values)
 }
 
 /// `POST /cra-reports/{report}/status`

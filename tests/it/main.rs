@@ -46,6 +46,7 @@ mod v2;
 mod webhook;
 mod workspace_csv;
 mod workspace_door;
+mod workspace_edit;
 mod workspace_pdf;
 mod workspace_settings;
 mod workspace_work;
