@@ -22,7 +22,7 @@ use crate::http::site::Site;
 use crate::reference::dataset::{EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, TRAINING};
 use crate::web::{
     self, arrangement, concentration, cra, cra_form, document, export, finding, finding_form, finding_many,
-    key, library, profile, programme, provider, sign_in, test_case, timeline, user, webhook,
+    key, library, profile, programme, provider, register, sign_in, test_case, timeline, user, webhook,
 };
 
 /// What the service shows to people.
@@ -164,6 +164,20 @@ pub static PAGES: &[Route] = &[
         .says("Asks whether to delete it."),
     deed("/arrangements/{arrangement}/delete", ChangeData, arrangement::delete)
         .says("Deletes an arrangement."),
+    view("/register/import", ChangeData, register::page)
+        .asks(register::PARAMS)
+        .says("Providers and arrangements out of a file."),
+    view("/register/import/sample.csv", ChangeData, register::sample)
+        .asks(register::PARAMS)
+        .says("A file as it may look."),
+    deed("/register/import", ChangeData, register::check)
+        .takes(&register::FILE)
+        .takes_file(register::FILE_BYTES_MAX)
+        .says("Says what a file would do."),
+    deed("/register/import/confirm", ChangeData, register::carry_out)
+        .takes(&register::SEALED_FILE)
+        .takes_file(register::FILE_BYTES_MAX)
+        .says("Takes a file in."),
     view("/concentration", Look, concentration::page).says("The latest analysis and its breaches."),
     deed("/concentration", ChangeData, concentration::analyse).takes(&ANALYZE).says("Analyses the register."),
     deed("/concentration/what-if", Look, concentration::what_if)

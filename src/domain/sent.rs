@@ -4,6 +4,7 @@
 //! allowed. A page sends a hidden empty field before its boxes, so that none ticked is told from none shown.
 
 use super::form::{Field, Form, Kind, Values};
+use super::multipart;
 use super::query::decode;
 use crate::error::{Error, Faults};
 use serde_json::{Map, Number, Value};
@@ -12,6 +13,8 @@ use serde_json::{Map, Number, Value};
 #[derive(Debug, Default)]
 pub struct Sent {
     pairs: Vec<(String, String)>,
+    /// Files that were chosen, by the name of their field.
+    files: Vec<(String, Vec<u8>)>,
     form: Option<&'static Form>,
     /// It could not be read as a form at all.
     broken: bool,
@@ -31,7 +34,29 @@ impl Sent {
                 (Some(_) | None, _) => broken = true,
             }
         }
-        Sent { pairs, form, broken }
+        Sent { pairs, files: Vec::new(), form, broken }
+    }
+
+    /// Reads a body of the kind that forms with a file send.
+    pub fn read_parts(body: &[u8], boundary: &str, form: Option<&'static Form>) -> Sent {
+        let mut sent = Sent { form, ..Sent::default() };
+        let Some(parts) = multipart::parts(body, boundary) else {
+            return Sent { broken: true, ..sent };
+        };
+        for part in parts {
+            match (part.is_file, std::str::from_utf8(part.bytes)) {
+                (true, _) if part.bytes.is_empty() => {}
+                (true, _) => sent.files.push((part.name.to_owned(), part.bytes.to_vec())),
+                (false, Ok(text)) => sent.pairs.push((part.name.to_owned(), text.replace("\r\n", "\n"))),
+                (false, Err(_)) => sent.broken = true,
+            }
+        }
+        sent
+    }
+
+    /// The file that was chosen for a field, as it is; none if none was, or an empty one.
+    pub fn file(&self, name: &str) -> Option<&[u8]> {
+        self.files.iter().find(|(known, _)| known == name).map(|(_, bytes)| bytes.as_slice())
     }
 
     /// The last value of a field, as it was typed.
@@ -237,6 +262,28 @@ mod tests {
         ] {
             assert_eq!(in_utc(sent), read);
         }
+    }
+
+    #[test]
+    fn a_form_with_a_file_is_read_like_any_other() {
+        let part = |head: &str, text: &str| {
+            format!("--b\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n")
+        };
+        let body = [
+            part("name=\"name\"", "a"),
+            part("name=\"colour\"", "red"),
+            part("name=\"about\"", "1\r\n2"),
+            part("name=\"none\"; filename=\"\"", ""),
+            part("name=\"file\"; filename=\"x\"", "\r\n1\r\n"),
+        ];
+        let sent = Sent::read_parts((body.concat() + "--b--").as_bytes(), "b", Some(&FORM));
+        let values = sent.values().unwrap();
+        assert_eq!((values.text("name"), values.text("about")), (Some("a"), Some("1\n2")));
+        assert_eq!((sent.file("none"), sent.file("file")), (None, Some(&b"\r\n1\r\n"[..])));
+        assert!(Sent::read_parts(body.concat().as_bytes(), "b", Some(&FORM)).values().is_err());
+        let latin = [part("name=\"name\"", "X").as_bytes(), b"--b--"].concat();
+        let latin: Vec<u8> = latin.iter().map(|byte| if *byte == b'X' { 0xe4 } else { *byte }).collect();
+        assert!(Sent::read_parts(&latin, "b", Some(&FORM)).values().is_err());
     }
 
     #[test]

@@ -350,6 +350,11 @@ impl Ticket {
         std::mem::replace(self, empty)
     }
 
+    /// The cookie of a session, if one came.
+    pub fn session_cookie(&self) -> Option<&str> {
+        self.arrival.as_ref().and_then(|arrival| arrival.session.as_deref())
+    }
+
     /// May the handler still run?
     pub fn is_open(&self) -> bool {
         self.done.is_none() && self.passage.refused.is_none()

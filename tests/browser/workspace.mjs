@@ -2,6 +2,7 @@
 // script, narrow and wide, light and dark.
 const PAGES = [
   "/", "/programmes", "/programmes/new", "/profile", "/users", "/api-keys", "/webhooks", "/webhooks/new", "/audit", "/health",
+  "/providers", "/register/import",
 ];
 
 export default async (stage) => {

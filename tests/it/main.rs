@@ -47,6 +47,7 @@ mod webhook;
 mod workspace_csv;
 mod workspace_door;
 mod workspace_edit;
+mod workspace_import;
 mod workspace_pdf;
 mod workspace_settings;
 mod workspace_work;
