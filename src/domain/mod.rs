@@ -33,6 +33,7 @@ pub mod language;
 pub mod limit;
 pub mod measure;
 pub mod message;
+pub mod moves;
 pub mod multipart;
 pub mod osv;
 pub mod page;

@@ -51,6 +51,7 @@ impl Tenant<'_> {
             let mut report = found.ok_or(Error::NotFound("cra report"))?;
             report.change(&values, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &report)?;
+            history::remark(desk, &id, &values)?;
             Ok(report)
         })
     }
@@ -64,6 +65,7 @@ impl Tenant<'_> {
             let change = recorded(&report, &values).map_err(Error::Invalid)?;
             report.change(&change, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &report)?;
+            history::remark(desk, &id, &values)?;
             Ok(report)
         })
     }

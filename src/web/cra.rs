@@ -12,14 +12,14 @@ use super::words::Words;
 use super::{asset, render};
 use crate::clock::rfc3339;
 use crate::domain::cra::{CraReport, Kind, Severity, Stage, Status, Submission};
-use crate::domain::cra_form::SUBMISSION;
+use crate::domain::moves::{CRA_MOVE, CRA_SUBMISSION};
 use crate::domain::query::{OFFSET, Param, SEARCH, filter};
 use crate::domain::user::Act;
 use crate::error::{Error, Faults};
 use crate::http::{Answer, Notice, Reply, Visit};
 use crate::store::CRA_SORTS;
 use askama::Template;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The noun in the catalogue.
 pub const NOUN: &str = "cra";
@@ -77,7 +77,7 @@ struct Step {
 struct Handed {
     stage: &'static str,
     name: String,
-    fields: [Input; 3],
+    fields: [Input; 4],
 }
 
 #[derive(Template)]
@@ -95,6 +95,8 @@ struct ShowPage {
     others: Vec<Letter>,
     send: Option<Handed>,
     known: Vec<Handed>,
+    /// Why it is closed or withdrawn.
+    note: Input,
     can_close: bool,
     can_withdraw: bool,
     facts: Facts,
@@ -153,6 +155,10 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         clock: Clock::of(words, &report, stage, now_ms),
         facts: stage_facts(words, &report, stage),
     };
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &CRA_MOVE, Value::Null);
+    if let Some(faults) = refused.as_ref().filter(|_| visit.sent.text("stage").is_none()) {
+        inputs = inputs.again(visit, faults.clone());
+    }
     let handed = |stage: Stage| handed(visit, &report, stage, refused.as_ref(), now_ms);
     let page = ShowPage {
         frame: Frame::of(visit, PATH)?,
@@ -165,6 +171,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         others: others.map(|stage| Letter::of(words, &report, stage)).collect(),
         send: next.filter(|_| may_change).map(handed),
         known: sent.into_iter().filter(|_| may_change).map(handed).collect(),
+        note: inputs.field("note"),
         can_close: moves.contains(&Status::Closed),
         can_withdraw: moves.contains(&Status::Withdrawn),
         facts: facts(words, &report),
@@ -211,7 +218,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
         "reference": known.and_then(|known| known.reference.clone()),
         "authority": known.and_then(|known| known.authority.clone()),
     });
-    let mut inputs = Inputs::of(Words::of(visit), NOUN, &SUBMISSION, held);
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &CRA_SUBMISSION, held);
     // What was typed belongs to the stage that it was typed for.
     if let Some(faults) = refused.filter(|_| visit.sent.text("stage") == Some(stage.name())) {
         inputs = inputs.again(visit, faults.clone());
@@ -220,7 +227,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
     Handed {
         stage: stage.name(),
         name: Words::of(visit).word(stage.name()),
-        fields: [field("submitted_at"), field("authority"), field("reference")],
+        fields: [field("submitted_at"), field("authority"), field("reference"), field("note")],
     }
 }
 

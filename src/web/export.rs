@@ -146,7 +146,7 @@ pub fn arrangements(visit: &Visit) -> Answer {
 
 /// `GET /audit/export.csv`
 pub fn audit(visit: &Visit) -> Answer {
-    sheet(visit, "audit", AUDIT, |tenant, query| tenant.audit(query.page()))
+    sheet(visit, "audit", AUDIT, |tenant, query| tenant.audit(query))
 }
 
 /// Where the spreadsheet of the list at `path` is, filtered as the list is.

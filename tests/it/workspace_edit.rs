@@ -202,6 +202,77 @@ fn two_people_who_record_at_once_both_find_their_words_again() {
     }
 }
 
+/// The notes on an object, newest first: who wrote what.
+fn notes(house: &House, path: &str) -> Vec<(String, String)> {
+    let page = holdfast::domain::page::Page { limit: 50, offset: 0 };
+    let notes = ours(house).notes(&id_of(path), page).unwrap().items;
+    notes.into_iter().map(|note| (note.actor_name.unwrap_or_default(), note.body)).collect()
+}
+
+#[test]
+fn a_move_takes_its_note_along_and_a_refused_one_leaves_none() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Editor);
+    let (programme, _) = anna.does("/programmes", &[("name", "Yearly"), ("framework", "dora")]);
+    let programme_id = id_of(&programme);
+    let case = [("title", "Case"), ("programme_id", programme_id.as_str()), ("type", "penetration_test")];
+    let (case, _) = anna.does("/test-cases", &case);
+    let (finding, _) = anna.does("/findings", &[("title", "Finding"), ("severity", "low")]);
+    let report = [("title", "Report"), ("kind", "severe_incident"), ("product_name", "Pay")];
+    let (report, _) = anna.does("/cra-reports", &report);
+    for (path, to, never) in [
+        (&programme, "active", "draft"),
+        (&case, "in_progress", "planned"),
+        (&finding, "in_progress", "closed"),
+        (&report, "withdrawn", "closed"),
+    ] {
+        let status = format!("{path}/status");
+        assert!(anna.read(path).contains("name=\"note\""), "{path} asks why");
+        let long = "x".repeat(5_001);
+        anna.post(&status, &[("status", to), ("note", &long)]).expect(422);
+        let (_, page) = anna.does(&status, &[("status", to), ("note", "Because\r\n<b>so</b>")]);
+        assert!(page.contains("moved it") && page.contains("&#60;b&#62;so"), "{page}");
+        assert_eq!(notes(&house, path), [("Anna".to_owned(), "Because\n<b>so</b>".to_owned())], "{path}");
+        let refused = anna.post(&status, &[("status", never), ("note", "Typed why")]).expect(422);
+        assert_eq!(notes(&house, path).len(), 1, "{path}: nothing of a refused move is kept");
+        // A withdrawn report has no moves left, so that nothing asks why.
+        assert!(path == &report || text_of(&refused).contains("Typed why"), "{path}: what was typed is");
+        anna.post(&status, &[("note", "No status")]).expect(422);
+    }
+    // Blank is no note; the risk is accepted, a test is passed, a stage is sent with one.
+    anna.does(&format!("{programme}/status"), &[("status", "completed"), ("note", "  ")]);
+    assert_eq!(notes(&house, &programme).len(), 1);
+    let accepted = [
+        ("status", "risk_accepted"),
+        ("acceptance_reason", "Small"),
+        ("acceptance_expires_on", "2027-01-31"),
+        ("note", "Decided on Monday"),
+    ];
+    anna.does(&format!("{finding}/status"), &accepted);
+    assert_eq!(notes(&house, &finding)[0].1, "Decided on Monday");
+    anna.does(
+        &format!("{case}/status"),
+        &[("status", "passed"), ("result_summary", "Good"), ("note", "Twice")],
+    );
+    assert_eq!(notes(&house, &case)[0].1, "Twice");
+    let (report, _) =
+        anna.does("/cra-reports", &[("title", "R"), ("kind", "severe_incident"), ("product_name", "P")]);
+    let sent =
+        [("stage", "early_warning"), ("submitted_at", "2026-11-15T07:30"), ("note", "By telephone first")];
+    anna.does(&format!("{report}/submissions"), &sent);
+    assert_eq!(notes(&house, &report)[0].1, "By telephone first");
+    // Many at once: each keeps it, and who does not move does not.
+    let (other, _) = anna.does("/findings", &[("title", "Other"), ("severity", "low")]);
+    let ids = [id_of(&finding), id_of(&other)];
+    let many = [("id", ids[0].as_str()), ("id", &ids[1]), ("status", "in_progress"), ("note", "All of them")];
+    anna.does("/findings/move/confirm", &many);
+    assert_eq!(notes(&house, &other)[0].1, "All of them");
+    assert_eq!(notes(&house, &finding)[0].1, "Decided on Monday", "an accepted risk cannot be worked on");
+    // The API knows no such field.
+    let call = house.call("PATCH", &format!("/api/v1{other}")).key(&house.ours.all);
+    call.json(&serde_json::json!({ "status": "resolved", "note": "x" })).expect(422);
+}
+
 #[test]
 fn a_viewer_reads_the_limits_and_cannot_change_them() {
     let house = House::new();
