@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs, badge};
 use super::picture::Bar;
-use super::plain::{PlainForm, PlainShow, Section};
+use super::plain::PlainForm;
 use super::words::Words;
 use super::{arrangement, asset, choose, render};
 use crate::domain::arrangement::SUPPOSED_ARRANGEMENT;
@@ -75,6 +75,15 @@ struct Page {
     supposed: Option<Told>,
     what_if: Vec<Input>,
     faults: Option<FaultList>,
+}
+
+/// The limits, for whoever may not change them.
+#[derive(Template)]
+#[template(path = "limits.html")]
+struct LimitsPage {
+    frame: Frame,
+    /// What, and how much.
+    limits: Vec<(String, String)>,
 }
 
 /// `GET /concentration`
@@ -258,7 +267,6 @@ pub fn limits(visit: &Visit) -> Answer {
     Ok(Reply::html(limits_page(visit, &inputs)?))
 }
 
-/// The limits, for whoever may not change them.
 fn shown_limits(visit: &Visit, thresholds: &Thresholds) -> Result<String, Error> {
     let words = Words::of(visit);
     let held = json!(thresholds);
@@ -267,27 +275,10 @@ fn shown_limits(visit: &Visit, thresholds: &Thresholds) -> Result<String, Error>
         (None, true) => format!("{} %", held[name]),
         (None, false) => held[name].to_string(),
     };
-    let (limits, rest): (Vec<&str>, Vec<&str>) = LIMITS.iter().partition(|name| name.ends_with("_pct"));
-    let line = |name: &str| (Cell::text(words.field("threshold", name)), Cell::text(shown(name)));
-    let facts = rest.into_iter().fold(Facts::default(), |facts, name| {
-        facts.with(words.field("threshold", name), Cell::text(shown(name)))
-    });
-    let page = PlainShow {
+    render(&LimitsPage {
         frame: Frame::of(visit, "/thresholds")?,
-        list: (PATH, words.t("concentration.title")),
-        title: words.t("threshold.title").to_owned(),
-        meta: Vec::new(),
-        actions: Vec::new(),
-        sections: vec![Section {
-            title: words.t("threshold.lead").to_owned(),
-            text: words.t("threshold.read_only").to_owned(),
-            lines: limits.into_iter().map(line).collect(),
-            more: None,
-        }],
-        facts,
-        history: None,
-    };
-    page.page()
+        limits: LIMITS.map(|name| (words.field("threshold", name), shown(name))).into(),
+    })
 }
 
 /// `POST /thresholds`

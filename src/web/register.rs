@@ -179,12 +179,11 @@ fn list_of(holding: Holding) -> &'static str {
     }
 }
 
-/// The bytes of the file: chosen or typed, one of the two.
+/// The bytes of the file. One that was chosen counts: the rows of the try before may still stand in the field.
 fn given<'a>(visit: &'a Visit, values: &'a Values) -> Result<&'a [u8], Error> {
     match (visit.sent.file("file"), values.text("text")) {
         (None, None) => Err(Error::field("text", "Paste the rows here, or choose a file.")),
-        (Some(_), Some(_)) => Err(Error::field("text", "Paste the rows here or choose a file, not both.")),
-        (Some(file), None) => Ok(file),
+        (Some(file), _) => Ok(file),
         (None, Some(text)) => Ok(text.as_bytes()),
     }
 }

@@ -290,9 +290,9 @@ fn files_come_as_spreadsheets_write_them() {
     // Nothing, both, and no kind.
     let page = text_of(&send(&anna, PATH, &[("kind", b"providers"), ("text", b"")], None));
     assert!(page.contains("Paste the rows here, or choose a file."), "{page}");
-    let page =
-        text_of(&send(&anna, PATH, &[("kind", b"providers"), ("text", b"name\nx")], Some(b"name\ny\n")));
-    assert!(page.contains("not both"), "{page}");
+    let both = [("kind", &b"providers"[..]), ("text", b"name,country\nOutdated,Germany")];
+    let page = text_of(&send(&anna, PATH, &both, Some(b"name\nmended\n")));
+    assert!(page.contains("1 row would be added.") && !page.contains("Outdated"), "the file counts: {page}");
     let page = text_of(&anna.post(PATH, &[("text", "name\nx")]).expect(422));
     assert!(page.contains("href=\"#kind\"") && page.contains("name\nx</textarea>"), "{page}");
     // A formula stays text, on the way in and on the way out.
