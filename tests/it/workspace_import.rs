@@ -304,13 +304,30 @@ fn files_come_as_spreadsheets_write_them() {
     };
     assert_eq!(of("=1+1"), Some(Some("@sum".into())));
     assert_eq!(of("=2+2"), Some(Some("-5".into())), "the guard of an export is taken away");
-    // What is exported is unchanged when it comes back.
-    let rows = listed.items.iter().map(|provider| {
-        vec![provider.id.clone(), provider.name.clone(), provider.sector.clone().unwrap_or_default()]
-    });
-    let exported = holdfast::domain::spreadsheet::write(&["id", "name", "sector"], rows).unwrap();
-    let page = text_of(&upload(&anna, "providers", &exported));
-    assert!(page.contains("3 rows are in the register as they are."), "{page}");
+    // What is exported is unchanged when it comes back, twins and odd numbers and all; a change in it is found by the id.
+    anna.does("/providers", &[("name", "Twin"), ("sector", "a, \"b\";\nc")]);
+    let (twin, _) = anna.does("/providers", &[("name", "Twin")]);
+    let twin = twin.rsplit('/').next().unwrap();
+    for cost in ["48000", "1.234", "0.5", ""] {
+        let fields = [
+            ("service", "Hosting"),
+            ("criticality", "critical"),
+            ("provider_id", twin),
+            ("annual_cost_eur", cost),
+        ];
+        anna.does("/arrangements", &fields);
+    }
+    for (kind, unchanged) in [("providers", 5), ("arrangements", 4)] {
+        let file = anna.get(&format!("/{kind}/export.csv")).expect(200).body;
+        let page = text_of(&upload(&anna, kind, &file));
+        assert!(page.contains(&format!("{unchanged} rows are in the register as they are.")), "{page}");
+        let renamed = String::from_utf8(file).unwrap().replace("=2+2", "Renamed").replace("1.234", "1.235");
+        let page = text_of(&upload(&anna, kind, renamed.as_bytes()));
+        assert!(
+            page.contains("1 row would change what is there.") && page.contains("0 rows would be added."),
+            "{page}"
+        );
+    }
 }
 
 #[test]
