@@ -488,7 +488,10 @@ create table audit (
   hash       blob    not null check (length(hash) = 32)
 ) strict;
 
-create index audit_tenant on audit (tenant, number);
+-- A page of the log, newest first: of all, of one kind of act, of one person. Each ends with the row's number.
+create index audit_tenant on audit (tenant, at);
+create index audit_event on audit (tenant, event, at);
+create index audit_actor on audit (tenant, actor_id, at);
 
 -- Where the chain begins: behind the last row that was pruned.
 create table audit_anchor (

@@ -4,11 +4,12 @@
 
 use crate::domain::arrangement::{ARRANGEMENT_PATCH, NEW_ARRANGEMENT, SUPPOSED_ARRANGEMENT};
 use crate::domain::bulk::BULK_MOVE;
-use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT, SUBMISSION};
+use crate::domain::cra_form::{CRA_REPORT_PATCH, NEW_CRA_REPORT};
 use crate::domain::finding::{FINDING_PATCH, NEW_FINDING};
 use crate::domain::history::NEW_NOTE;
 use crate::domain::key::WORKSPACE_KEY;
 use crate::domain::language::OWN_LANGUAGE;
+use crate::domain::moves::{CRA_MOVE, CRA_SUBMISSION, FINDING_MOVE, PROGRAMME_MOVE, TEST_CASE_MOVE};
 use crate::domain::programme::{NEW_PROGRAMME, PROGRAMME_PATCH};
 use crate::domain::provider::{NEW_PROVIDER, PROVIDER_PATCH};
 use crate::domain::risk::{ANALYZE, THRESHOLD_PATCH};
@@ -23,7 +24,7 @@ use crate::http::site::Site;
 use crate::reference::dataset::{EVIDENCE, GAP_ANALYSIS, INCIDENT_DRILLS, MEASURES, RADAR, TRAINING};
 use crate::web::{
     self, arrangement, concentration, cra, cra_form, document, export, finding, finding_form, finding_many,
-    key, library, profile, programme, provider, sign_in, test_case, timeline, user, webhook,
+    key, library, profile, programme, provider, register, sign_in, test_case, timeline, user, webhook,
 };
 
 /// What the service shows to people.
@@ -55,7 +56,7 @@ pub static PAGES: &[Route] = &[
         .takes(&PROGRAMME_PATCH)
         .says("Changes a programme."),
     deed("/programmes/{programme}/status", ChangeData, programme::move_on)
-        .takes(&PROGRAMME_PATCH)
+        .takes(&PROGRAMME_MOVE)
         .says("Moves a programme."),
     view("/programmes/{programme}/delete", ChangeData, programme::ask_delete)
         .says("Asks whether to delete it."),
@@ -86,7 +87,7 @@ pub static PAGES: &[Route] = &[
         .takes(&FINDING_PATCH)
         .says("Changes a finding."),
     deed("/findings/{finding}/status", ChangeData, finding::move_on)
-        .takes(&FINDING_PATCH)
+        .takes(&FINDING_MOVE)
         .says("Moves a finding."),
     deed("/findings/{finding}/notes", ChangeData, finding::note).takes(&NEW_NOTE).says("Adds a note."),
     // Test cases.
@@ -104,7 +105,7 @@ pub static PAGES: &[Route] = &[
         .takes(&TEST_CASE_PATCH)
         .says("Changes a test case."),
     deed("/test-cases/{test_case}/status", ChangeData, test_case::move_on)
-        .takes(&TEST_CASE_PATCH)
+        .takes(&TEST_CASE_MOVE)
         .says("Moves a test case."),
     view("/test-cases/{test_case}/delete", ChangeData, test_case::ask_delete)
         .says("Asks whether to delete it."),
@@ -123,10 +124,10 @@ pub static PAGES: &[Route] = &[
         .takes(&CRA_REPORT_PATCH)
         .says("Changes a CRA report."),
     deed("/cra-reports/{report}/submissions", ChangeData, cra::submit)
-        .takes(&SUBMISSION)
+        .takes(&CRA_SUBMISSION)
         .says("Records what was sent to an authority and what came back."),
     deed("/cra-reports/{report}/status", ChangeData, cra::move_on)
-        .takes(&CRA_REPORT_PATCH)
+        .takes(&CRA_MOVE)
         .says("Moves a CRA report."),
     view("/cra-reports/{report}/delete", ChangeData, cra::ask_delete).says("Asks whether to delete it."),
     deed("/cra-reports/{report}/delete", ChangeData, cra::delete).says("Deletes a draft."),
@@ -165,12 +166,26 @@ pub static PAGES: &[Route] = &[
         .says("Asks whether to delete it."),
     deed("/arrangements/{arrangement}/delete", ChangeData, arrangement::delete)
         .says("Deletes an arrangement."),
+    view("/register/import", ChangeData, register::page)
+        .asks(register::PARAMS)
+        .says("Providers and arrangements out of a file."),
+    view("/register/import/sample.csv", ChangeData, register::sample)
+        .asks(register::PARAMS)
+        .says("A file as it may look."),
+    deed("/register/import", ChangeData, register::check)
+        .takes(&register::FILE)
+        .takes_file(register::FILE_BYTES_MAX)
+        .says("Says what a file would do."),
+    deed("/register/import/confirm", ChangeData, register::carry_out)
+        .takes(&register::SEALED_FILE)
+        .takes_file(register::FILE_BYTES_MAX)
+        .says("Takes a file in."),
     view("/concentration", Look, concentration::page).says("The latest analysis and its breaches."),
     deed("/concentration", ChangeData, concentration::analyse).takes(&ANALYZE).says("Analyses the register."),
     deed("/concentration/what-if", Look, concentration::what_if)
         .takes(&SUPPOSED_ARRANGEMENT)
         .says("Says how it would be with one more arrangement."),
-    view("/thresholds", ChangeData, concentration::limits).says("The limits of concentration."),
+    view("/thresholds", Look, concentration::limits).says("The limits of concentration."),
     deed("/thresholds", ChangeData, concentration::change_limits)
         .takes(&THRESHOLD_PATCH)
         .says("Changes the limits."),
@@ -218,7 +233,9 @@ pub static PAGES: &[Route] = &[
     deed("/deliveries/{delivery}/replay", ChangeData, webhook::replay).says("Sends a message again."),
     // The service itself.
     view("/audit", ReadAudit, web::audit::list).asks(web::audit::PARAMS).says("The audit log."),
-    view("/audit/export.csv", ReadAudit, export::audit).says("The audit log as a spreadsheet."),
+    view("/audit/export.csv", ReadAudit, export::audit)
+        .asks(web::audit::PARAMS)
+        .says("The filtered audit log as a spreadsheet."),
     view("/health", Look, web::health::page).says("How the service is."),
     // The library and the timeline.
     view("/timeline", Look, timeline::list).asks(timeline::PARAMS).says("The compliance timeline."),

@@ -2,7 +2,8 @@
 //! good. The plan is made by the state machine itself, so that both say the same.
 
 use super::finding::{FINDING_PATCH, Finding, Status};
-use super::form::{Field, Form, Values};
+use super::form::{Form, Values};
+use super::moves::NOTE;
 
 /// Findings that are moved at once, at the most.
 pub const BULK_MAX: usize = 500;
@@ -11,35 +12,14 @@ pub const BULK_MAX: usize = 500;
 pub static BULK_MOVE: Form = Form {
     name: "BulkMove",
     fields: &[
-        field("status").required(),
-        field("acceptance_reason"),
-        field("acceptance_expires_on"),
-        field("owner"),
+        FINDING_PATCH.field("status").required(),
+        FINDING_PATCH.field("acceptance_reason"),
+        FINDING_PATCH.field("acceptance_expires_on"),
+        FINDING_PATCH.field("owner"),
+        NOTE,
     ],
     read_only: &[],
 };
-
-/// A field of the finding's own form.
-const fn field(name: &str) -> Field {
-    let fields = FINDING_PATCH.fields;
-    let mut position = 0;
-    while position < fields.len() {
-        if same(fields[position].name, name) {
-            return fields[position];
-        }
-        position += 1;
-    }
-    panic!("a finding has no such field");
-}
-
-const fn same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut position = 0;
-    while position < one.len() && position < other.len() && one[position] == other[position] {
-        position += 1;
-    }
-    position == one.len() && position == other.len()
-}
 
 /// A finding in a plan.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,10 @@
 //! What may be written of a CRA report.
 
-use super::cra::{Kind, Severity, Stage, Status};
-use super::form::{Field, Form, choice, codes, keyed, number, shaped, text, time};
+use super::cra::{CraReport, Kind, Severity, Stage, Status, Submission};
+use super::form::{Field, Form, Values, choice, codes, keyed, number, shaped, text, time};
+use crate::error::Faults;
 use crate::shape::{CREATED_AT, EXTERNAL_ID, Is, Shape, Shown, UPDATED_AT, flag, id, list, record, word};
+use serde_json::{Map, Value, json};
 
 /// The member states of the European Union, ISO 3166-1 alpha-2.
 pub const MEMBER_STATES: &[&str] = &[
@@ -175,6 +177,32 @@ pub static CRA_REPORT_PATCH: Form = Form {
     ],
     read_only: SHOWN,
 };
+
+/// The change of a report that records a stage as sent, or what came back of one that was: the other stages stay as
+/// they are now. `values` passed the form `SUBMISSION`.
+pub fn recorded(report: &CraReport, values: &Values) -> Result<Values, Faults> {
+    let stage = values.text("stage").and_then(Stage::parse);
+    let stage = stage.ok_or_else(|| Faults::one("stage", "is required"))?;
+    let at = values.text("submitted_at").unwrap_or_default();
+    let others = report.submissions.iter().filter(|submission| submission.stage != stage);
+    let mut entries: Vec<Value> = others.map(Submission::shown).collect();
+    entries.push(json!({
+        "stage": stage, "submitted_at": at,
+        "reference": values.text("reference"), "authority": values.text("authority"),
+    }));
+    let (status, field) = match stage {
+        Stage::EarlyWarning => (Status::EarlyWarningSent, "early_warning_sent_at"),
+        Stage::Notification => (Status::NotificationSent, "notification_sent_at"),
+        Stage::FinalReport => (Status::FinalReportSent, "final_report_sent_at"),
+    };
+    let mut body = Map::new();
+    body.insert("submissions".into(), entries.into());
+    body.insert(field.into(), at.into());
+    if report.sent_at(stage).is_none() {
+        body.insert("status".into(), json!(status));
+    }
+    CRA_REPORT_PATCH.check(&body)
+}
 
 /// `CVE-`, a year of four digits, and 4 to 19 digits.
 fn is_cve_id(text: &str) -> bool {

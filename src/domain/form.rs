@@ -283,7 +283,28 @@ impl Field {
     }
 }
 
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut position = 0;
+    while position < one.len() && position < other.len() && one[position] == other[position] {
+        position += 1;
+    }
+    position == one.len() && position == other.len()
+}
+
 impl Form {
+    /// One of its fields, for a form that takes it over. Only for tables: a name that is none does not compile there.
+    pub const fn field(&self, name: &str) -> Field {
+        let mut position = 0;
+        while position < self.fields.len() {
+            if same(self.fields[position].name, name) {
+                return self.fields[position];
+            }
+            position += 1;
+        }
+        panic!("the form has no such field");
+    }
+
     /// Checks a whole body; every fault is named.
     pub fn check(&self, body: &Map<String, Value>) -> Result<Values, Faults> {
         let mut faults = Faults::default();
@@ -302,6 +323,18 @@ impl Form {
             faults.add(name, self.unknown_reason());
         }
         if faults.fields.is_empty() { Ok(Values(values)) } else { Err(faults) }
+    }
+
+    /// Is it a change of something that is there? Nothing has to be in it, since what is left away stays.
+    pub fn is_change(&self) -> bool {
+        !self.fields.iter().any(|field| field.required)
+    }
+
+    /// May an input of this field be left empty? Null is empty, and so is a list. In something new, what is not
+    /// required has a value of its own; in a change there is one, and emptying it would say nothing.
+    pub fn may_be_empty(&self, field: &Field) -> bool {
+        let is_list = matches!(field.kind, Kind::Codes(_) | Kind::Texts { .. });
+        field.nullable || is_list || !(field.required || field.is_never_blank() || self.is_change())
     }
 
     fn knows(&self, name: &str) -> bool {

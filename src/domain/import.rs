@@ -222,16 +222,16 @@ fn field<'a>(part: &'a Part, name: &str) -> Option<&'a Field> {
 }
 
 /// A cell as the field's kind wants it; what does not fit stays text and is found by the check.
-fn value_of(field: &Field, cell: &str) -> Value {
+pub(super) fn value_of(field: &Field, cell: &str) -> Value {
     let list =
         || Value::from(cell.split(';').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>());
     match field.kind {
         Kind::Integer { .. } => cell.parse::<i64>().map_or(Value::from(cell), Value::from),
         Kind::Number { .. } => cell.parse::<f64>().map_or(Value::from(cell), Value::from),
-        Kind::Switch => match cell {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            other => Value::from(other),
+        Kind::Switch => match cell.to_lowercase().as_str() {
+            "true" | "yes" | "wahr" | "ja" => Value::Bool(true),
+            "false" | "no" | "falsch" | "nein" => Value::Bool(false),
+            _ => Value::from(cell),
         },
         Kind::Choices(_) | Kind::Codes(_) | Kind::Texts { .. } => list(),
         // A cell cannot hold an object; the check says so.

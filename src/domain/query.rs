@@ -3,6 +3,7 @@
 //! A parameter that the route does not know, that comes twice or that has a value
 //! out of its set is a fault; all faults are named at once.
 
+use super::day::Day;
 use super::page::{LIMIT_MAX, Page};
 use crate::error::Faults;
 
@@ -43,6 +44,8 @@ pub enum ParamKind {
         /// Largest.
         max: i64,
     },
+    /// A day, `2026-11-15`.
+    Day,
 }
 
 /// `limit`, as every list takes it.
@@ -198,6 +201,9 @@ impl Param {
                 .filter(|number| (min..=max).contains(number))
                 .map(|number| number.to_string())
                 .ok_or_else(|| format!("must be a whole number from {min} to {max}")),
+            ParamKind::Day => Day::parse(value)
+                .map(|day| day.to_string())
+                .ok_or_else(|| "must be a day as 2026-11-15".into()),
         }
     }
 }

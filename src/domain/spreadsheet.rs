@@ -18,13 +18,19 @@ const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\t', '\r', '\n', '\0'];
 
 /// A cell that begins like a formula gets an apostrophe in front, unless it is a plain number.
 fn harmless(cell: &str) -> String {
-    let dangerous = cell.starts_with(BEGINNINGS);
-    if dangerous && cell.parse::<f64>().is_err() { format!("'{cell}") } else { cell.to_owned() }
+    if is_dangerous(cell) { format!("'{cell}") } else { cell.to_owned() }
 }
 
-/// What was written into a cell, without the apostrophe that kept it from being a formula.
+/// A cell as it was before it was made harmless.
 pub fn meant(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|rest| rest.starts_with(BEGINNINGS)).unwrap_or(cell)
+    cell.strip_prefix('\'').filter(|_| is_dangerous(cell)).unwrap_or(cell)
+}
+
+/// Would a program take it for a formula, with or without apostrophes in front? Those count, so that each is
+/// read back as it was.
+fn is_dangerous(cell: &str) -> bool {
+    let bare = cell.trim_start_matches('\'');
+    bare.starts_with(BEGINNINGS) && bare.parse::<f64>().is_err()
 }
 
 #[cfg(test)]
@@ -53,5 +59,14 @@ mod tests {
         }
         assert_eq!(one("-12.5"), "a,b\r\n-12.5,x\r\n", "a number is a number");
         assert_eq!((meant("'tis"), meant("-12.5"), meant("")), ("'tis", "-12.5", ""));
+    }
+
+    #[test]
+    fn every_cell_is_read_back_as_it_was() {
+        for cell in
+            ["=1", "'=1", "''=1", "'", "''", "'x", "-5", "'-5", "-5x", "'-5x", "", "\t", "O'Neill", "@"]
+        {
+            assert_eq!(meant(&harmless(cell)), cell, "{cell:?}");
+        }
     }
 }

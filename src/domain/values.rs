@@ -66,10 +66,15 @@ impl Values {
         }
     }
 
-    /// Sets a moment that may be absent; null clears it.
+    /// Sets a moment that may be absent; null clears it. Moments are shown to the second: one that comes back as
+    /// it was shown is the stored one.
     pub fn set_time(&self, name: &str, slot: &mut Option<i64>) {
         if let Some(value) = self.get(name) {
-            *slot = value.as_str().and_then(parse_rfc3339);
+            let given = value.as_str().and_then(parse_rfc3339);
+            let shown = slot.map(|stored| stored - stored.rem_euclid(1000));
+            if given.is_none() || given != shown {
+                *slot = given;
+            }
         }
     }
 
@@ -125,5 +130,27 @@ impl Values {
     pub fn records(&self, name: &str) -> Vec<Values> {
         let items = self.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         items.iter().filter_map(Value::as_object).map(|fields| Values(fields.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_moment_that_comes_back_as_it_was_shown_is_no_change() {
+        let set = |given: Value, mut stored: Option<i64>| {
+            let Value::Object(fields) = json!({ "at": given }) else { panic!() };
+            Values(fields).set_time("at", &mut stored);
+            stored
+        };
+        let stored = Some(1_794_729_607_345);
+        assert_eq!(set(json!("2026-11-15T08:00:07Z"), stored), stored);
+        assert_eq!(set(json!("2026-11-15T09:00:07+01:00"), stored), stored);
+        assert_eq!(set(json!("2026-11-15T08:00:00Z"), stored), Some(1_794_729_600_000));
+        assert_eq!(set(json!("2026-11-15T08:00:07.2Z"), stored), Some(1_794_729_607_200));
+        assert_eq!(set(Value::Null, stored), None);
+        assert_eq!(set(json!("2026-11-15T08:00:07Z"), None), Some(1_794_729_607_000));
     }
 }

@@ -2,8 +2,6 @@
 //! waits for sockets is in `server`.
 
 use super::cache::{Cache, Question};
-use super::entrance;
-use super::envelope;
 use super::finish::{Policies, RequestIds};
 use super::gate::{self, Passage};
 use super::prepared::{Prepared, prepare};
@@ -13,6 +11,7 @@ use super::route::{Gives, Handler, Makings, Route, Scope, Tier};
 use super::router::{Door, Found, Router};
 use super::site::Site;
 use super::visit::Arrival;
+use super::{entrance, envelope};
 use crate::app::App;
 use crate::config::Metrics;
 use crate::domain::json;
@@ -354,6 +353,11 @@ impl Ticket {
     pub fn take(&mut self) -> Ticket {
         let empty = Ticket { request_id: self.request_id.clone(), row: self.row, ..Ticket::empty() };
         std::mem::replace(self, empty)
+    }
+
+    /// The cookie of a session, if one came.
+    pub fn session_cookie(&self) -> Option<&str> {
+        self.arrival.as_ref().and_then(|arrival| arrival.session.as_deref())
     }
 
     /// May the handler still run?

@@ -2,6 +2,7 @@
 //! lets them. Behind it no page thinks about cookies and tokens.
 //!
 //! A key opens nothing here, as a cookie opens nothing at the API. GET changes nothing; that a file was taken is noted.
+//! Only a row that takes files takes forms with files.
 
 use super::cookie;
 use super::reply::{Answer, Reply};
@@ -10,6 +11,7 @@ use super::site::Site;
 use super::visit::{Arrival, Visit, local_path};
 use crate::app::App;
 use crate::domain::audit::Event;
+use crate::domain::multipart::boundary;
 use crate::domain::query::{Query, encode};
 use crate::domain::sent::Sent;
 use crate::domain::session::Session;
@@ -32,9 +34,14 @@ pub fn answer(
 ) -> Answer {
     let changes = route.verb != Verb::Get;
     if changes {
-        check_origin(app, arrival)?;
+        check_origin(app, route, arrival)?;
     }
-    let sent = Sent::read(if changes { body } else { b"" }, route.takes);
+    let kind = arrival.content_type.as_deref().unwrap_or_default();
+    let sent = match boundary(kind) {
+        _ if !changes => Sent::default(),
+        Some(boundary) => Sent::read_parts(body, boundary, route.takes),
+        None => Sent::read(body, route.takes),
+    };
     let session = match &arrival.session {
         Some(cookie) => app.store.session(cookie)?,
         None => None,
@@ -93,7 +100,7 @@ const STALE: &str = "This form is too old, or did not come from this page. Nothi
 const FOREIGN: &str = "This form did not come from this site. Nothing was changed.";
 
 /// A form has to come from a page of ours: browsers say so themselves.
-fn check_origin(app: &App, arrival: &Arrival) -> Result<(), Error> {
+fn check_origin(app: &App, route: &Route, arrival: &Arrival) -> Result<(), Error> {
     let ours = match (&arrival.fetch_site, &arrival.origin) {
         (Some(site), _) => site == "same-origin",
         (None, Some(origin)) => *origin == origin_of(&app.base_url),
@@ -101,6 +108,7 @@ fn check_origin(app: &App, arrival: &Arrival) -> Result<(), Error> {
     };
     let kind = arrival.content_type.as_deref().unwrap_or_default();
     let form = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM));
+    let form = form || route.file_max > 0 && boundary(kind).is_some();
     if ours && form { Ok(()) } else { Err(Error::Denied(FOREIGN)) }
 }
 

@@ -20,6 +20,7 @@ pub mod reply;
 pub mod request;
 pub mod route;
 pub mod router;
+mod scope;
 pub mod server;
 pub mod site;
 mod stream;

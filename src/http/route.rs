@@ -16,6 +16,7 @@ use crate::shape::{Shape, Shown};
 use crate::store::Tenant;
 use serde_json::Value;
 
+pub use super::scope::Scope;
 pub use super::tier::{Credentials, Tier};
 
 /// One route.
@@ -49,6 +50,8 @@ pub struct Route {
     pub keeps: bool,
     /// It may walk over many rows, so it runs on a thread aside.
     pub aside: bool,
+    /// Its form may bring files of so many bytes; 0 where it brings none.
+    pub file_max: usize,
     /// Not in the specification.
     pub extension: bool,
     /// One sentence: OpenAPI summary and index text.
@@ -153,28 +156,6 @@ pub enum Handler {
     Later(Scope),
 }
 
-/// The data scopes of the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Reference data common to all callers.
-    Shared,
-    /// Platform-level data.
-    Platform,
-    /// Data of the tenant that owns the key.
-    Tenant,
-}
-
-impl Scope {
-    /// Its name in the specification.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Shared => "shared-reference-data",
-            Scope::Platform => "platform-wide",
-            Scope::Tenant => "api-key-tenant",
-        }
-    }
-}
-
 impl Handler {
     /// Whose data it touches.
     pub fn scope(self) -> Scope {
@@ -249,6 +230,7 @@ const fn row(verb: Verb, path: &'static str, tier: Tier, handler: Handler) -> Ro
         once: false,
         keeps: false,
         aside: false,
+        file_max: 0,
         extension: false,
         says: "",
     }
@@ -361,6 +343,12 @@ impl Route {
     /// It may walk over many rows.
     pub const fn aside(mut self) -> Route {
         self.aside = true;
+        self
+    }
+
+    /// Its form may bring files of so many bytes in all.
+    pub const fn takes_file(mut self, bytes_max: usize) -> Route {
+        self.file_max = bytes_max;
         self
     }
 

@@ -34,7 +34,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// The largest head.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
-/// The largest body.
+/// The largest body, but for the rows that take files.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 /// So much of an unwanted body is read and thrown away, so that the client gets to see the refusal.
 const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -179,10 +179,12 @@ async fn exchange(client: Client, head: Parts, body: Incoming) -> Response<Full<
     let route = house.route(&ticket);
     let wants_body = ticket.is_open() && route.is_some_and(Route::wants_body);
     let reply = match wants_body {
-        true => match read(&head, body, house.app.config.patience.body).await {
-            Ok(body) => answer(&house, &mut ticket, body, true).await,
-            Err(reply) => reply,
-        },
+        true => {
+            match read(&head, body, body_max(&house, &ticket).await, house.app.config.patience.body).await {
+                Ok(body) => answer(&house, &mut ticket, body, true).await,
+                Err(reply) => reply,
+            }
+        }
         false => {
             if !body.is_end_stream() {
                 drain(&head, body).await;
@@ -235,16 +237,27 @@ async fn store_window(house: &Arc<House>, ticket: &Ticket) {
     }
 }
 
+/// So much of a body is read. A file only from whoever is signed in: strangers must not fill the memory.
+async fn body_max(house: &Arc<House>, ticket: &Ticket) -> usize {
+    let file_max = house.route(ticket).map_or(0, |route| route.file_max);
+    let Some(cookie) = ticket.session_cookie().filter(|_| file_max > 0).map(str::to_owned) else {
+        return BODY_BYTES_MAX;
+    };
+    let shared = Arc::clone(house);
+    let known = tokio::task::spawn_blocking(move || shared.app.store.session(&cookie)).await;
+    if matches!(known, Ok(Ok(Some(_)))) { BODY_BYTES_MAX + file_max } else { BODY_BYTES_MAX }
+}
+
 /// The whole body, under its cap and its deadline.
-async fn read(head: &Parts, body: Incoming, patience: Duration) -> Result<Bytes, Reply> {
-    let too_large = || Reply::of_error(&Error::TooLarge { limit_bytes: BODY_BYTES_MAX }, None);
+async fn read(head: &Parts, body: Incoming, bytes_max: usize, patience: Duration) -> Result<Bytes, Reply> {
+    let too_large = || Reply::of_error(&Error::TooLarge { limit_bytes: bytes_max }, None);
     let announced =
         head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > BODY_BYTES_MAX as u64) {
+    if announced.is_some_and(|length| length > bytes_max as u64) {
         drain(head, body).await;
         return Err(too_large());
     }
-    match timeout(patience, Limited::new(body, BODY_BYTES_MAX).collect()).await {
+    match timeout(patience, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(cause)) if cause.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Reply::refusal(StatusCode::BAD_REQUEST, "the body broke off")),

@@ -7,10 +7,12 @@ use super::list::{Listed, word};
 use super::{Desk, Store, Tenant, failed};
 use crate::domain::actor::{Actor, ActorKind};
 use crate::domain::audit::{Budget, Entry, Event, Outcome, Row};
-use crate::domain::page::Page;
+use crate::domain::day::Day;
+use crate::domain::query::Query;
 use crate::error::Error;
 use crate::payload::digest_bytes;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SELECT: &str = "select number, at, event, result, tenant, actor, actor_id, actor_name, address, object_id, detail, hash from audit";
@@ -167,18 +169,29 @@ impl Store {
 }
 
 impl Tenant<'_> {
-    /// A page of the tenant's rows, newest first.
-    pub fn audit(&self, page: Page) -> Result<Listed<Row>, Error> {
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    /// A page of the tenant's rows, newest first: of one kind of `event`, of one actor (`who`), `from` one day `to`
+    /// another, as the query asks.
+    pub fn audit(&self, query: &Query) -> Result<Listed<Row>, Error> {
+        let page = query.page();
+        let (clauses, mut values) = wanted(&self.id, query);
         self.read(|connection| {
             let moment = connection.unchecked_transaction()?;
             let total: i64 = moment
-                .prepare_cached("select count(*) from audit where tenant = ?1")?
-                .query_row([&self.id], |row| row.get(0))?;
-            let sql = format!("{SELECT} where tenant = ?1 order by number desc limit ?2 offset ?3");
+                .prepare_cached(&format!("select count(*) from audit where {clauses}"))?
+                .query_row(params_from_iter(&values), |row| row.get(0))?;
+            for number in [page.limit, page.offset] {
+                values.push(Value::from(i64::try_from(number).unwrap_or(i64::MAX)));
+            }
+            // What is left out is walked over in an index, without fetching the rows.
+            let (limit, offset) = (values.len() - 1, values.len());
+            let sql = format!(
+                "{SELECT} where number in (select number from audit where {clauses}
+                   order by at desc, number desc limit ?{limit} offset ?{offset})
+                 order by at desc, number desc"
+            );
             let mut rows = moment.prepare_cached(&sql)?;
-            let slice = (&self.id, number(page.limit), number(page.offset));
-            let items = rows.query_map(slice, of_row)?.collect::<rusqlite::Result<_>>()?;
+            let items = rows.query_map(params_from_iter(&values), of_row)?;
+            let items = items.collect::<rusqlite::Result<_>>()?;
             Ok(Listed { items, total: u64::try_from(total).unwrap_or(0), page })
         })
     }
@@ -188,6 +201,28 @@ impl Tenant<'_> {
         let (what, object_id) = (what.to_owned(), object_id.map(str::to_owned));
         self.write(move |desk| note(desk, Event::DataExported, object_id.as_deref(), Some(what)))
     }
+}
+
+/// The conditions of a page of the log, and their values.
+fn wanted(tenant_id: &str, query: &Query) -> (String, Vec<Value>) {
+    let day = |name: &str| query.get(name).and_then(Day::parse);
+    let text = |name: &str| query.get(name).map(|text| Value::from(text.to_owned()));
+    // One person's rows are fewer than those of a kind: by the plus that index is left alone.
+    let event = if query.get("who").is_some() { "+event =" } else { "event =" };
+    let conditions = [
+        (event, text("event")),
+        ("actor_id =", text("who")),
+        ("at >=", day("from").map(|day| Value::from(day.start_ms()))),
+        ("at <", day("to").map(|day| Value::from(day.plus_days(1).start_ms()))),
+    ];
+    let (mut clauses, mut values) = ("tenant = ?1".to_owned(), vec![Value::from(tenant_id.to_owned())]);
+    for (condition, value) in conditions {
+        if let Some(value) = value {
+            values.push(value);
+            clauses.push_str(&format!(" and {condition} ?{}", values.len()));
+        }
+    }
+    (clauses, values)
 }
 
 /// Writes down an act of a tenant's actor, in its transaction.

@@ -1,6 +1,6 @@
 //! Many findings moved in one act.
 
-use super::{Tenant, failed, finding};
+use super::{Tenant, failed, finding, history};
 use crate::domain::bulk::{BULK_MAX, Plan, plan, try_move};
 use crate::domain::finding::Finding;
 use crate::domain::form::Values;
@@ -28,6 +28,7 @@ impl Tenant<'_> {
             for before in &found {
                 if let Ok(moved) = try_move(before, &values, desk.now_ms) {
                     finding::update(desk, &moved)?;
+                    history::remark(desk, &moved.id, &values)?;
                     finding::tell_moved(desk, &moved, before.status)?;
                 }
             }

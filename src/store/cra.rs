@@ -4,6 +4,7 @@ use super::list::{Filter, Listed, damaged, json_array, list, texts, word};
 use super::{Desk, Tenant, audit, failed, history, sort};
 use crate::domain::audit::Event;
 use crate::domain::cra::{CraReport, Kind, Severity, Status, Submission};
+use crate::domain::cra_form::recorded;
 use crate::domain::form::Values;
 use crate::domain::id;
 use crate::domain::query::Query;
@@ -50,6 +51,21 @@ impl Tenant<'_> {
             let mut report = found.ok_or(Error::NotFound("cra report"))?;
             report.change(&values, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &report)?;
+            history::remark(desk, &id, &values)?;
+            Ok(report)
+        })
+    }
+
+    /// Records a stage as sent, or what came back of one that was, out of values that passed the form `SUBMISSION`.
+    pub fn record_submission(&self, id: &str, values: Values) -> Result<CraReport, Error> {
+        let id = id.to_owned();
+        self.write(move |desk| {
+            let found = find(desk.connection, desk.tenant_id, &id).optional().map_err(failed)?;
+            let mut report = found.ok_or(Error::NotFound("cra report"))?;
+            let change = recorded(&report, &values).map_err(Error::Invalid)?;
+            report.change(&change, desk.now_ms).map_err(Error::Invalid)?;
+            update(desk, &report)?;
+            history::remark(desk, &id, &values)?;
             Ok(report)
         })
     }

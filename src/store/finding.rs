@@ -149,6 +149,7 @@ impl Tenant<'_> {
             let mut finding = found.ok_or(Error::NotFound("finding"))?;
             let moved = finding.change(&values, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &finding)?;
+            history::remark(desk, &id, &values)?;
             if let Some(before) = moved {
                 tell_moved(desk, &finding, before)?;
             }

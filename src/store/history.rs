@@ -3,7 +3,9 @@
 use super::list::{Listed, damaged, word};
 use super::{Desk, Tenant, failed};
 use crate::domain::actor::ActorKind;
+use crate::domain::form::Values;
 use crate::domain::history::{self, Act, Change, Entry, Note, ObjectKind, Recorded};
+use crate::domain::moves::NOTE;
 use crate::domain::page::Page;
 use crate::error::Error;
 use rusqlite::Row;
@@ -58,18 +60,30 @@ impl Tenant<'_> {
             if !known {
                 return Err(Error::NotFound(what));
             }
-            let note = Note {
-                number: next_note(desk, &object_id)?,
-                at: desk.now_ms,
-                actor: desk.actor.kind,
-                actor_id: desk.actor.id.clone(),
-                actor_name: desk.actor.name.clone(),
-                body,
-            };
-            insert_note(desk, &object_id, &note)?;
-            Ok(note)
+            write_note(desk, &object_id, body)
         })
     }
+}
+
+/// Keeps the note that came with a change, if one did: why something was moved belongs to the move.
+pub(super) fn remark(desk: &Desk, object_id: &str, values: &Values) -> Result<(), Error> {
+    match values.text(NOTE.name).filter(|text| !text.trim().is_empty()) {
+        Some(text) => write_note(desk, object_id, text.to_owned()).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn write_note(desk: &Desk, object_id: &str, body: String) -> Result<Note, Error> {
+    let note = Note {
+        number: next_note(desk, object_id)?,
+        at: desk.now_ms,
+        actor: desk.actor.kind,
+        actor_id: desk.actor.id.clone(),
+        actor_name: desk.actor.name.clone(),
+        body,
+    };
+    insert_note(desk, object_id, &note)?;
+    Ok(note)
 }
 
 /// What an id names, and how it is looked for, if one may write notes on it.

@@ -56,6 +56,7 @@ impl Tenant<'_> {
             let mut programme = known(desk, &id)?;
             programme.change(&values, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &programme)?;
+            history::remark(desk, &id, &values)?;
             Ok(programme)
         })
     }

@@ -73,6 +73,7 @@ impl Tenant<'_> {
             let mut case = found.ok_or(Error::NotFound("test case"))?;
             let moved = case.change(&values, desk.now_ms).map_err(Error::Invalid)?;
             update(desk, &case)?;
+            history::remark(desk, &id, &values)?;
             if let Some(before) = moved {
                 tell_moved(desk, &case, before)?;
             }

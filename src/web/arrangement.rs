@@ -80,13 +80,14 @@ pub fn list(visit: &Visit) -> Answer {
         empty = empty.link("/arrangements/new", words.t("arrangement.new"));
     }
     let csv = (csv_of(PATH, query), words.t("document.csv"), false);
+    let import = ("/register/import?kind=arrangements".to_owned(), words.t("import.link"), false);
     let new = ("/arrangements/new".to_owned(), words.t("arrangement.new"), true);
     let found = words.count("arrangement.found", listed.total);
     let page = PlainList {
         frame: Frame::of(visit, PATH)?,
         title: words.t("arrangement.title"),
         lead: words.t("arrangement.lead").to_owned(),
-        actions: if may_change { vec![csv, new] } else { vec![csv] },
+        actions: if may_change { vec![csv, import, new] } else { vec![csv] },
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, found)

@@ -1,6 +1,7 @@
 //! Lists to choose from: the tenant's own objects, by id and name, as filters and forms want them.
 
 use crate::domain::query::{LIMIT, Param, Query, filter};
+use crate::domain::user::User;
 use crate::error::Error;
 use crate::store::Tenant;
 
@@ -27,6 +28,13 @@ pub fn providers(tenant: &Tenant, chosen: Option<&str>) -> Result<Vec<(String, S
     let listed = tenant.providers(&asked("limit=200&sort=name")?)?;
     let items = listed.items.into_iter().map(|provider| (provider.id, provider.name));
     with_chosen(items.collect(), chosen, |id| tenant.provider(id).map(|provider| provider.name))
+}
+
+/// The people of the workspace; whoever else is chosen, such as a key, is among them by its id.
+pub fn people(tenant: &Tenant, chosen: Option<&str>) -> Result<Vec<(String, String)>, Error> {
+    let name = |user: &User| if user.name.is_empty() { user.email.clone() } else { user.name.clone() };
+    let items = tenant.users()?.into_iter().map(|user| (user.id.clone(), name(&user)));
+    with_chosen(items.collect(), chosen, |id| Ok(id.to_owned()))
 }
 
 fn asked(raw: &str) -> Result<Query, Error> {

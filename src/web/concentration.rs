@@ -78,6 +78,15 @@ struct Page {
     faults: Option<FaultList>,
 }
 
+/// The limits, for whoever may not change them.
+#[derive(Template)]
+#[template(path = "limits.html")]
+struct LimitsPage {
+    frame: Frame,
+    /// What, and how much.
+    limits: Vec<(String, String)>,
+}
+
 /// `GET /concentration`
 pub fn page(visit: &Visit) -> Answer {
     let inputs = Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
@@ -257,9 +266,26 @@ fn refused(visit: &Visit, faults: &Faults) -> Answer {
 
 /// `GET /thresholds`
 pub fn limits(visit: &Visit) -> Answer {
-    let inputs =
-        Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(visit.tenant()?.thresholds()?));
+    let thresholds = visit.tenant()?.thresholds()?;
+    if !visit.may(Act::ChangeData) {
+        return Ok(Reply::html(shown_limits(visit, &thresholds)?));
+    }
+    let inputs = Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(thresholds));
     Ok(Reply::html(limits_page(visit, &inputs)?))
+}
+
+fn shown_limits(visit: &Visit, thresholds: &Thresholds) -> Result<String, Error> {
+    let words = Words::of(visit);
+    let held = json!(thresholds);
+    let shown = |name: &str| match (held[name].as_bool(), name.ends_with("_pct")) {
+        (Some(on), _) => words.word(if on { "true" } else { "false" }),
+        (None, true) => format!("{} %", held[name]),
+        (None, false) => held[name].to_string(),
+    };
+    render(&LimitsPage {
+        frame: Frame::of(visit, "/thresholds")?,
+        limits: LIMITS.map(|name| (words.field("threshold", name), shown(name))).into(),
+    })
 }
 
 /// `POST /thresholds`

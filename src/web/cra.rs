@@ -12,8 +12,7 @@ use super::words::Words;
 use super::{asset, render};
 use crate::clock::rfc3339;
 use crate::domain::cra::{CraReport, Kind, Severity, Stage, Status, Submission};
-use crate::domain::cra_form::{CRA_REPORT_PATCH, SUBMISSION};
-use crate::domain::form::Values;
+use crate::domain::moves::{CRA_MOVE, CRA_SUBMISSION};
 use crate::domain::query::{OFFSET, Param, SEARCH, filter};
 use crate::domain::user::Act;
 use crate::error::{Error, Faults};
@@ -78,7 +77,7 @@ struct Step {
 struct Handed {
     stage: &'static str,
     name: String,
-    fields: [Input; 3],
+    fields: [Input; 4],
 }
 
 #[derive(Template)]
@@ -96,6 +95,8 @@ struct ShowPage {
     others: Vec<Letter>,
     send: Option<Handed>,
     known: Vec<Handed>,
+    /// Why it is closed or withdrawn.
+    note: Input,
     can_close: bool,
     can_withdraw: bool,
     facts: Facts,
@@ -154,6 +155,10 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         clock: Clock::of(words, &report, stage, now_ms),
         facts: stage_facts(words, &report, stage),
     };
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &CRA_MOVE, Value::Null);
+    if let Some(faults) = refused.as_ref().filter(|_| visit.sent.text("stage").is_none()) {
+        inputs = inputs.again(visit, faults.clone());
+    }
     let handed = |stage: Stage| handed(visit, &report, stage, refused.as_ref(), now_ms);
     let page = ShowPage {
         frame: Frame::of(visit, PATH)?,
@@ -166,6 +171,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         others: others.map(|stage| Letter::of(words, &report, stage)).collect(),
         send: next.filter(|_| may_change).map(handed),
         known: sent.into_iter().filter(|_| may_change).map(handed).collect(),
+        note: inputs.field("note"),
         can_close: moves.contains(&Status::Closed),
         can_withdraw: moves.contains(&Status::Withdrawn),
         facts: facts(words, &report),
@@ -212,7 +218,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
         "reference": known.and_then(|known| known.reference.clone()),
         "authority": known.and_then(|known| known.authority.clone()),
     });
-    let mut inputs = Inputs::of(Words::of(visit), NOUN, &SUBMISSION, held);
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &CRA_SUBMISSION, held);
     // What was typed belongs to the stage that it was typed for.
     if let Some(faults) = refused.filter(|_| visit.sent.text("stage") == Some(stage.name())) {
         inputs = inputs.again(visit, faults.clone());
@@ -221,7 +227,7 @@ fn handed(visit: &Visit, report: &CraReport, stage: Stage, refused: Option<&Faul
     Handed {
         stage: stage.name(),
         name: Words::of(visit).word(stage.name()),
-        fields: [field("submitted_at"), field("authority"), field("reference")],
+        fields: [field("submitted_at"), field("authority"), field("reference"), field("note")],
     }
 }
 
@@ -246,37 +252,11 @@ fn facts(words: Words, report: &CraReport) -> Facts {
 
 /// `POST /cra-reports/{report}/submissions`: records a stage as sent, or what came back of one that was.
 pub fn submit(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| record(visit, &values)) {
+    match visit.sent.values().and_then(|values| visit.tenant()?.record_submission(&visit.id, values)) {
         Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_submitted"))),
         Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
         Err(other) => Err(other),
     }
-}
-
-fn record(visit: &Visit, values: &Values) -> Result<CraReport, Error> {
-    let tenant = visit.tenant()?;
-    let report = tenant.cra_report(&visit.id)?;
-    let stage = values.text("stage").and_then(Stage::parse).ok_or(Error::field("stage", "is required"))?;
-    let at = values.text("submitted_at").unwrap_or_default();
-    let kept =
-        report.submissions.iter().filter(|submission| submission.stage != stage).map(Submission::shown);
-    let mut entries: Vec<Value> = kept.collect();
-    entries.push(json!({
-        "stage": stage, "submitted_at": at,
-        "reference": values.text("reference"), "authority": values.text("authority"),
-    }));
-    let (status, field) = match stage {
-        Stage::EarlyWarning => (Status::EarlyWarningSent, "early_warning_sent_at"),
-        Stage::Notification => (Status::NotificationSent, "notification_sent_at"),
-        Stage::FinalReport => (Status::FinalReportSent, "final_report_sent_at"),
-    };
-    let mut body = json!({ "submissions": entries, field: at });
-    if report.sent_at(stage).is_none() {
-        body["status"] = json!(status);
-    }
-    let Value::Object(body) = body else { return Err(Error::invalid("the form did not arrive whole")) };
-    let values = CRA_REPORT_PATCH.check(&body).map_err(Error::Invalid)?;
-    tenant.change_cra_report(&visit.id, values)
 }
 
 /// `POST /cra-reports/{report}/status`

@@ -142,6 +142,7 @@ fn param_row(param: &Param) -> FieldView {
         }
         ParamKind::Choice(of) => ("one of".to_owned(), of),
         ParamKind::Integer { min, max } => (format!("whole number {min} to {max}"), no_words()),
+        ParamKind::Day => ("day".to_owned(), no_words()),
     };
     let required = param.is_needed();
     FieldView { name: param.name.into(), kind, required, says: sentence(param.says), words }
@@ -326,6 +327,7 @@ fn inputs(route: &Route) -> Vec<Input> {
     let queries = route.asks.iter().map(|param| {
         let (kind, words) = match param.kind {
             ParamKind::Limit | ParamKind::Offset | ParamKind::Integer { .. } => ("number", no_words()),
+            ParamKind::Day => ("date", no_words()),
             ParamKind::Text { .. } | ParamKind::Needed { .. } => ("text", no_words()),
             ParamKind::Choice(of) => ("choice", of),
         };

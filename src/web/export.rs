@@ -146,7 +146,7 @@ pub fn arrangements(visit: &Visit) -> Answer {
 
 /// `GET /audit/export.csv`
 pub fn audit(visit: &Visit) -> Answer {
-    sheet(visit, "audit", AUDIT, |tenant, query| tenant.audit(query.page()))
+    sheet(visit, "audit", AUDIT, |tenant, query| tenant.audit(query))
 }
 
 /// Where the spreadsheet of the list at `path` is, filtered as the list is.
@@ -154,8 +154,9 @@ pub fn csv_of(path: &str, query: &Query) -> String {
     query.link(&format!("{path}/export.csv"), &[("offset", "")])
 }
 
+/// The id, by which the workspace's import recognises a row, and the fields of the form.
 fn names_of(form: &Form) -> Vec<&'static str> {
-    form.fields.iter().map(|field| field.name).collect()
+    ["id"].into_iter().chain(form.fields.iter().map(|field| field.name)).collect()
 }
 
 /// Makes a large file when it is its turn.

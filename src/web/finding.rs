@@ -10,7 +10,8 @@ use super::words::Words;
 use super::{asset, choose, render};
 use crate::domain::bulk::BULK_MOVE;
 use crate::domain::day::Day;
-use crate::domain::finding::{FINDING_PATCH, Finding, Severity, Status};
+use crate::domain::finding::{Finding, Severity, Status};
+use crate::domain::moves::FINDING_MOVE;
 use crate::domain::query::{OFFSET, Param, ParamKind, Query, SEARCH, filter};
 use crate::domain::user::Act;
 use crate::error::{Error, Faults};
@@ -110,6 +111,7 @@ struct ShowPage {
     steps: Vec<(Cell, bool, bool)>,
     /// Status and what its button says; the first is the main one.
     moves: Vec<(&'static str, &'static str)>,
+    note: Input,
     accept: Option<Accept>,
     measures: Vec<Cell>,
     facts: Facts,
@@ -122,6 +124,7 @@ struct Accept {
     open: bool,
     reason: Input,
     expires_on: Input,
+    note: Input,
 }
 
 /// `GET /findings`
@@ -199,7 +202,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
     let may_change = visit.may(Act::ChangeData);
     let offered: &[Status] = if may_change { finding.status.moves() } else { &[] };
     let tried = visit.sent.text("acceptance_reason").is_some();
-    let mut inputs = Inputs::of(Words::of(visit), NOUN, &FINDING_PATCH, json!(finding));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &FINDING_MOVE, json!(finding));
     if let Some(faults) = refused {
         inputs = inputs.again(visit, faults);
     }
@@ -207,6 +210,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         open: tried,
         reason: inputs.field("acceptance_reason").must(),
         expires_on: inputs.field("acceptance_expires_on").must(),
+        note: inputs.field("note").named("accept-note"),
     });
     let buttons = offered.iter().filter(|to| **to != Status::RiskAccepted);
     let page = ShowPage {
@@ -217,6 +221,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         due: due(words, &finding, today),
         steps: steps(words, finding.status),
         moves: buttons.map(|to| (to.name(), move_text(words, finding.status, *to))).collect(),
+        note: inputs.field("note"),
         accept,
         measures: finding.measure_ids.iter().map(|id| measure(visit, id)).collect(),
         facts: facts(visit, &finding, today)?,

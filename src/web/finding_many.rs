@@ -35,6 +35,7 @@ struct MovePage {
     /// Fields that the move needs before it can be done.
     acceptance: Option<(Input, Input)>,
     owner: Input,
+    note: Input,
     faults: Option<FaultList>,
 }
 
@@ -134,6 +135,7 @@ fn page(visit: &Visit, ids: Vec<String>, plan: Plan, faults: Option<Faults>) -> 
             (inputs.field("acceptance_reason").must(), inputs.field("acceptance_expires_on").must())
         }),
         owner: inputs.field("owner"),
+        note: inputs.field("note"),
         faults: inputs.faults(),
     })
 }

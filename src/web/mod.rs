@@ -33,6 +33,7 @@ mod plain;
 pub mod profile;
 pub mod programme;
 pub mod provider;
+pub mod register;
 pub mod sign_in;
 pub mod test_case;
 pub mod time;

@@ -8,6 +8,7 @@ use super::part::{
 };
 use super::words::Words;
 use super::{asset, render};
+use crate::domain::moves::PROGRAMME_MOVE;
 use crate::domain::programme::{Framework, NEW_PROGRAMME, PROGRAMME_PATCH, Programme, Status};
 use crate::domain::query::{OFFSET, Param, SEARCH, filter};
 use crate::domain::user::Act;
@@ -72,6 +73,7 @@ struct ShowPage {
     framework: String,
     /// Status and what its button says; the first is the main one.
     moves: Vec<(&'static str, &'static str)>,
+    note: Input,
     facts: Facts,
     history: History,
     faults: Option<FaultList>,
@@ -131,8 +133,13 @@ pub fn show(visit: &Visit) -> Answer {
     Ok(Reply::html(show_page(visit, None)?))
 }
 
-fn show_page(visit: &Visit, faults: Option<FaultList>) -> Result<String, Error> {
+fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
     let words = Words::of(visit);
+    let faults = refused.as_ref().map(|faults| FaultList::one(faults.to_string()));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &PROGRAMME_MOVE, Value::Null);
+    if let Some(faults) = refused {
+        inputs = inputs.again(visit, faults);
+    }
     let programme = visit.tenant()?.programme(&visit.id)?;
     let name = |field: &str| words.field(NOUN, field);
     let facts = Facts::default()
@@ -153,6 +160,7 @@ fn show_page(visit: &Visit, faults: Option<FaultList>) -> Result<String, Error> 
         status: badge(words, programme.status.name()),
         framework: words.word(programme.framework.name()),
         moves: moves.filter(|_| may_change).collect(),
+        note: inputs.field("note"),
         facts,
         history: History::of(visit, NOUN, &programme.id, &format!("{}/notes", address(&programme.id)))?,
         faults,
@@ -240,7 +248,7 @@ fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String,
 pub fn move_on(visit: &Visit) -> Answer {
     match visit.sent.values().and_then(|values| visit.tenant()?.change_programme(&visit.id, values)) {
         Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_moved"))),
-        Err(Error::Invalid(faults)) => refused(visit, &faults),
+        Err(Error::Invalid(faults)) => refused(visit, faults),
         Err(other) => Err(other),
     }
 }
@@ -276,14 +284,14 @@ pub fn note(visit: &Visit) -> Answer {
     let body = visit.sent.values().map(|values| values.text("body").unwrap_or_default().to_owned());
     match body.and_then(|body| visit.tenant()?.add_note(&visit.id, &body)) {
         Ok(_) => Ok(visit.go(&address(&visit.id), Notice::new("done.noted"))),
-        Err(Error::Invalid(faults)) => refused(visit, &faults),
+        Err(Error::Invalid(faults)) => refused(visit, faults),
         Err(other) => Err(other),
     }
 }
 
 /// The page of the programme, with what was wrong on top.
-fn refused(visit: &Visit, faults: &Faults) -> Answer {
-    Ok(Reply::faulty_page(show_page(visit, Some(FaultList::refused(Words::of(visit), faults)))?))
+fn refused(visit: &Visit, faults: Faults) -> Answer {
+    Ok(Reply::faulty_page(show_page(visit, Some(faults))?))
 }
 
 fn address(id: &str) -> String {

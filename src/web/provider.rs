@@ -53,12 +53,13 @@ pub fn list(visit: &Visit) -> Answer {
         empty = empty.link("/providers/new", words.t("provider.new"));
     }
     let csv = (csv_of(PATH, query), words.t("document.csv"), false);
+    let import = ("/register/import?kind=providers".to_owned(), words.t("import.link"), false);
     let new = ("/providers/new".to_owned(), words.t("provider.new"), true);
     let page = PlainList {
         frame: Frame::of(visit, PATH)?,
         title: words.t("provider.title"),
         lead: words.t("provider.lead").to_owned(),
-        actions: if may_change { vec![csv, new] } else { vec![csv] },
+        actions: if may_change { vec![csv, import, new] } else { vec![csv] },
         filters: Filters::of(words, NOUN, PATH, query, PARAMS, words.count("provider.found", listed.total)),
         heads: Heads::of(words, PATH, query, COLUMNS),
         rows: listed.items.iter().map(row).collect(),

@@ -10,6 +10,7 @@ use super::part::{
 use super::words::Words;
 use super::{asset, choose, render};
 use crate::domain::day::Day;
+use crate::domain::moves::TEST_CASE_MOVE;
 use crate::domain::query::{LIMIT, OFFSET, Param, Query, SEARCH, encode, filter};
 use crate::domain::test_case::{NEW_TEST_CASE, Priority, Status, TEST_CASE_PATCH, TestCase, Type};
 use crate::domain::user::Act;
@@ -87,6 +88,7 @@ struct ShowPage {
     /// Status and what its button says; the first is the main one.
     moves: Vec<(&'static str, &'static str)>,
     result: Option<Input>,
+    note: Input,
     measures: Vec<Cell>,
     /// What it found: the finding, and how bad it is.
     findings: Vec<(Cell, Cell)>,
@@ -167,7 +169,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
     let case = tenant.test_case(&visit.id)?;
     let today = Day::of_ms(visit.app.clock.now_ms());
     let may_change = visit.may(Act::ChangeData);
-    let mut inputs = Inputs::of(Words::of(visit), NOUN, &TEST_CASE_PATCH, json!(case));
+    let mut inputs = Inputs::of(Words::of(visit), NOUN, &TEST_CASE_MOVE, json!(case));
     if let Some(faults) = refused {
         inputs = inputs.again(visit, faults);
     }
@@ -187,6 +189,7 @@ fn show_page(visit: &Visit, refused: Option<Faults>) -> Result<String, Error> {
         due: due(words, &case, today),
         moves: offered.iter().map(|to| (to.name(), move_text(words, case.status, *to))).collect(),
         result: offered.contains(&Status::Passed).then(|| inputs.field("result_summary")),
+        note: inputs.field("note"),
         measures: case.measure_ids.iter().map(|id| measure(visit, id)).collect(),
         findings: found.items.iter().map(shown).collect(),
         more_findings: found.total > found.items.len() as u64,

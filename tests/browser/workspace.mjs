@@ -2,11 +2,13 @@
 // script, narrow and wide, light and dark.
 const PAGES = [
   "/", "/programmes", "/programmes/new", "/profile", "/users", "/api-keys", "/webhooks", "/webhooks/new", "/audit", "/health",
+  "/providers", "/register/import",
 ];
 
 export default async (stage) => {
   await comesIn(stage);
   for (const script of [true, false]) await programme(stage, script);
+  for (const script of [true, false]) await register(stage, script);
   await key(stage);
   await viewer(stage);
   for (const dark of [false, true]) {
@@ -62,6 +64,34 @@ async function programme(stage, script) {
   await page.click("text=Delete");
   await page.click("text=Delete programme");
   stage.ok(await page.locator("text=The programme is deleted.").isVisible(), "deleted");
+}
+
+// A file in German spelling, with a fault that is mended on the page; then a second file, which changes one row.
+async function register(stage, script) {
+  const page = await stage.page({ script, expectErrors: true });
+  const name = `Müller <b>&</b> Söhne ${script}`;
+  await stage.signIn(page, "owner", "?next=%2Fproviders");
+  await page.click(".actions >> text=Import");
+  const file = (text) => ({ name: "register.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+  await page.setInputFiles("#file", file(`\ufeffname;country\r\n"${name}";Germany\r\n`));
+  await page.click("button:has-text('Check')");
+  stage.equal(await page.locator("section[aria-labelledby=h-faults] tbody tr").allTextContents(), ["2countryMust be 2 capital letters."], "the fault is named");
+  if (script) await stage.accessible(page, "a file with faults");
+  await stage.fits(page, "a file with faults");
+  await stage.shot(page, "import-faults");
+  await page.fill("#text", (await page.inputValue("#text")).replace("Germany", "DE"));
+  await page.click("button:has-text('Check')");
+  stage.ok(await page.locator("text=1 row would be added.").isVisible(), "the preview tells what would be done");
+  if (script) await stage.accessible(page, "a preview");
+  await stage.fits(page, "a preview");
+  await stage.shot(page, "import-preview");
+  await page.click("button:has-text('Import 1 row')");
+  stage.ok(await page.locator("text=1 row is imported.").isVisible(), "imported");
+  stage.ok(await page.locator(`a:text-is("${name}")`).isVisible(), "with its name as it was written");
+  await stage.goto(page, "/register/import?kind=providers");
+  await page.fill("#text", `name\tregion\n${name}\tEU`);
+  await page.click("button:has-text('Check')");
+  stage.ok(await page.locator("text=none → EU").isVisible(), "a second file changes what is there");
 }
 
 async function key(stage) {

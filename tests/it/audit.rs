@@ -3,7 +3,7 @@
 use crate::house::House;
 use crate::process::{Workplace, wait_until};
 use holdfast::domain::audit::Event;
-use holdfast::domain::page::Page;
+use holdfast::domain::query::{LIMIT, Param, Query};
 use holdfast::store::{Store, Verdict};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -13,9 +13,15 @@ fn store(house: &House) -> &Store {
     &house.service().house.app.store
 }
 
+/// A question for all rows, as far as a page goes.
+pub fn every_row() -> Query {
+    static PARAMS: &[Param] = &[LIMIT];
+    Query::check("limit=500", PARAMS).unwrap()
+}
+
 fn events(house: &House) -> Vec<Event> {
     let tenant = store(house).tenant(&store(house).tenant_id("ours").unwrap());
-    let rows = tenant.audit(Page { limit: 500, offset: 0 }).unwrap().items;
+    let rows = tenant.audit(&every_row()).unwrap().items;
     rows.iter().rev().map(|row| row.event).collect()
 }
 
@@ -55,7 +61,7 @@ fn acts_of_the_api_are_written_with_who_and_from_where() {
         wait_until(Duration::from_secs(5), once.name(), || count(&house, once) == 1);
     }
     let tenant = store(&house).tenant(&store(&house).tenant_id("ours").unwrap());
-    let rows = tenant.audit(Page { limit: 500, offset: 0 }).unwrap().items;
+    let rows = tenant.audit(&every_row()).unwrap().items;
     let refused = rows.iter().find(|row| row.event == Event::PermissionRefused).unwrap();
     assert_eq!(refused.actor_name.as_deref(), Some("reader"));
     assert_eq!(

@@ -469,6 +469,7 @@ fn crawl(house: &House, route: &Route) -> Vec<String> {
             ParamKind::Limit | ParamKind::Offset | ParamKind::Integer { .. } => {
                 targets.push(format!("{}?{}=1", route.path, param.name));
             }
+            ParamKind::Day => targets.push(format!("{}?{}=2026-11-15", route.path, param.name)),
         }
     }
     targets.push(format!("{}?search={CANARY}&q={CANARY}", targets[0]));

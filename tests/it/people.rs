@@ -1,5 +1,6 @@
 //! People: signing in, sessions, throttle, invitations, roles. The pages come later; this is what they stand on.
 
+use crate::audit::every_row;
 use crate::house::House;
 use holdfast::chance::Chance;
 use holdfast::domain::page::Page;
@@ -58,7 +59,7 @@ fn file(house: &House) -> Connection {
 }
 
 fn events(house: &House) -> Vec<String> {
-    let rows = tenant(house).audit(Page { limit: 500, offset: 0 }).unwrap().items;
+    let rows = tenant(house).audit(&every_row()).unwrap().items;
     rows.iter().rev().map(|row| format!("{} {}", row.event.name(), row.result.name())).collect()
 }
 

@@ -281,7 +281,8 @@ fn questions() -> impl Strategy<Value = (usize, Vec<(String, String)>)> {
                     | ParamKind::Text { .. }
                     | ParamKind::Needed { .. }
                     | ParamKind::Limit
-                    | ParamKind::Offset => continue,
+                    | ParamKind::Offset
+                    | ParamKind::Day => continue,
                 };
                 asked.push((param.name.to_owned(), value));
             }

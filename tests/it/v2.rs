@@ -154,6 +154,7 @@ fn questions() -> impl Strategy<Value = (usize, Vec<(String, String)>)> {
                 ParamKind::Offset => (pick % 150).to_string(),
                 ParamKind::Choice(of) => of[pick % of.len()].to_owned(),
                 ParamKind::Integer { .. } => (60 + pick % 40).to_string(),
+                ParamKind::Day => format!("2026-11-{:02}", 1 + pick % 30),
                 // The words of the milestones' own set; others are a 422.
                 ParamKind::Text { .. } if param.name == "category" => "deadline".into(),
                 ParamKind::Text { .. } | ParamKind::Needed { .. } => WORDS[pick % WORDS.len()].to_owned(),

@@ -190,7 +190,8 @@ fn texts(page: &str) -> Vec<(String, String)> {
                 found.push((attribute.to_owned(), rest.split('"').next().unwrap().trim().to_owned()));
             }
         }
-        if !text.trim().is_empty() {
+        // What stands in a file or an address is the same in every language.
+        if !text.trim().is_empty() && name != "code" {
             found.push((name, text.trim().to_owned()));
         }
     }

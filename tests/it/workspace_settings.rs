@@ -267,6 +267,64 @@ fn owners_read_the_audit_log_and_everybody_sees_the_health() {
 }
 
 #[test]
+fn the_audit_log_is_filtered_by_kind_person_and_day() {
+    let house = House::new();
+    let anna = Person::new(&house, "Anna", Role::Owner);
+    crate::person::account(&house, "Ben", Role::Owner);
+    for number in 0..60 {
+        anna.post("/api-keys", &[("name", &format!("key {number}"))]).expect(200);
+    }
+    house.clock.advance_ms(86_400_000);
+    let ben = Person::sign_in(&house, "ben@bank.example");
+    ben.post("/api-keys", &[("name", "of Ben")]).expect(200);
+    let store = &house.service().house.app.store;
+    let id_of = |name: &str| {
+        let users = store.tenant(&store.tenant_id("ours").unwrap()).users().unwrap();
+        users.into_iter().find(|user| user.name == name).unwrap().id
+    };
+    let (annas, bens) = (id_of("Anna"), id_of("Ben"));
+    // Six keys came with the house.
+    let page = ben.read("/audit?event=key_created");
+    assert!(page.contains("67 rows match.") && page.contains("Event: Key created"), "{page}");
+    assert!(page.contains("1 to 50 of 67") && page.contains("event=key_created&#38;offset=50"), "{page}");
+    assert!(!page.contains("<th scope=\"row\">Signed in</th>"), "{page}");
+    let page = ben.read("/audit?event=key_created&offset=50");
+    assert!(page.contains("51 to 67 of 67") && page.contains("event=key_created\""), "{page}");
+    let page = ben.read(&format!("/audit?event=key_created&who={bens}"));
+    assert!(page.contains("1 row matches.") && page.contains("Who: Ben"), "{page}");
+    assert!(page.contains(&format!("<option value=\"{annas}\">Anna</option>")), "{page}");
+    assert!(ben.read(&format!("/audit?event=key_created&who={annas}")).contains("60 rows match."));
+    // Days are those of UTC, both of them whole.
+    let page = ben.read("/audit?from=2026-11-16&to=2026-11-16&event=key_created");
+    assert!(page.contains("1 row matches.") && page.contains("From: 16 Nov 2026"), "{page}");
+    assert!(page.contains("type=\"date\" value=\"2026-11-16\""), "{page}");
+    assert!(ben.read("/audit?to=2026-11-15&event=key_created").contains("66 rows match."));
+    assert!(ben.read("/audit?from=2026-11-15&event=key_created").contains("67 rows match."));
+    let page = ben.read("/audit?from=2026-11-17");
+    assert!(page.contains("No row matches") && page.contains("Clear the filter"), "{page}");
+    let page = ben.read("/audit?who=key_nobody");
+    assert!(page.contains("No row matches") && page.contains("Who: key_nobody"), "{page}");
+    ben.get("/audit?event=nonsense").expect(422);
+    ben.get("/audit?from=yesterday").expect(422);
+    // The newest stand first, and nothing of another tenant is among them.
+    let page = ben.read("/audit");
+    assert!(page.find("16 Nov 2026").unwrap() < page.find("15 Nov 2026").unwrap(), "{page}");
+    let theirs = store.tenant(&store.tenant_id("theirs").unwrap());
+    let query =
+        holdfast::domain::query::Query::of_page("event=key_created", holdfast::web::audit::PARAMS).unwrap();
+    assert_eq!(
+        theirs
+            .audit(&query)
+            .unwrap()
+            .items
+            .iter()
+            .filter(|row| row.actor_id.as_deref() == Some(&annas))
+            .count(),
+        0
+    );
+}
+
+#[test]
 fn long_lists_stay_small_pages() {
     let house = House::new();
     let anna = Person::new(&house, "Anna", Role::Owner);

@@ -92,6 +92,7 @@ pub fn param_schema(param: &Param) -> Value {
         }
         ParamKind::Choice(of) => json!({ "type": "string", "enum": of }),
         ParamKind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        ParamKind::Day => json!({ "type": "string", "format": "date" }),
     }
 }
 

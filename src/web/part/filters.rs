@@ -1,6 +1,8 @@
 //! The filter of a list: a GET form made from the row's parameters, and what is filtered by, each to be taken away.
 
+use super::super::time;
 use super::super::words::Words;
+use crate::domain::day::Day;
 use crate::domain::query::{Param, ParamKind, Query};
 use askama::Template;
 
@@ -10,6 +12,8 @@ struct Filter {
     value: String,
     /// What the list says when nothing is chosen.
     any: &'static str,
+    /// The type of its input.
+    input: &'static str,
     /// Value, text, chosen; none for free text.
     options: Option<Vec<(String, String, bool)>>,
 }
@@ -63,17 +67,24 @@ impl Filters {
                 | ParamKind::Offset
                 | ParamKind::Text { .. }
                 | ParamKind::Needed { .. }
-                | ParamKind::Integer { .. } => None,
+                | ParamKind::Integer { .. }
+                | ParamKind::Day => None,
             };
+            let is_day = matches!(param.kind, ParamKind::Day);
             if !value.is_empty() {
-                let shown = if options.is_some() { words.word(&value) } else { value.clone() };
+                let shown = match (options.is_some(), Day::parse(&value).filter(|_| is_day)) {
+                    (true, _) => words.word(&value),
+                    (false, Some(day)) => time::day(words, day),
+                    (false, None) => value.clone(),
+                };
                 let text = format!("{label}: {shown}");
                 let href = query.link(path, &[(param.name, ""), ("offset", "")]);
                 filters.chips.push(Chip { text, href });
             }
             let own_any = words.find(&format!("{noun}.any.{}", param.name));
             let any = own_any.unwrap_or_else(|| words.t("filter.any"));
-            filters.fields.push(Filter { name: param.name, label, value, any, options });
+            let input = if is_day { "date" } else { "search" };
+            filters.fields.push(Filter { name: param.name, label, value, any, input, options });
         }
         filters
     }

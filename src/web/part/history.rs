@@ -106,7 +106,8 @@ pub fn who(words: Words, kind: ActorKind, name: Option<&str>) -> String {
     }
 }
 
-fn shown_change(words: Words, noun: &str, change: &Change) -> (String, String, String) {
+/// A changed field: its name, before and after.
+pub fn shown_change(words: Words, noun: &str, change: &Change) -> (String, String, String) {
     let text = |value: &Value| {
         let text = match value {
             Value::Null => words.t("cell.none").to_owned(),

@@ -97,6 +97,11 @@ impl<'a> Inputs<'a> {
             Kind::Text { max_chars } if max_chars > LINE_CHARS_MAX => (Look::Area, max_chars, Vec::new()),
             Kind::Text { max_chars } | Kind::Uri { max_chars } => (Look::Line("text"), max_chars, Vec::new()),
             Kind::Integer { .. } | Kind::Number { .. } => (Look::Line("text"), 30, Vec::new()),
+            // Nobody knows is an answer too: it must not become a no by looking at the form.
+            Kind::Switch if field.nullable => {
+                let word = |value: &str, word: &str| (value.to_owned(), self.words.word(word));
+                (Look::Pick, 0, vec![word("1", "true"), word("0", "false")])
+            }
             Kind::Switch => (Look::Switch, 0, Vec::new()),
             Kind::Choice(of) if of.len() <= 5 && !field.nullable => (Look::Radios, 0, words_of(of)),
             Kind::Choice(of) => (Look::Pick, 0, words_of(of)),
@@ -109,13 +114,18 @@ impl<'a> Inputs<'a> {
             Kind::Capitals { chars, .. } => (Look::Line("text"), chars, Vec::new()),
             Kind::Record(_) | Kind::Records { .. } | Kind::Keyed { .. } => (Look::Area, 0, Vec::new()),
         };
-        self.made(name, look, is_optional(field), max_chars, options)
+        self.made(name, look, self.is_optional(field), max_chars, options)
     }
 
     /// A field with a list of the page's own to choose from: value and text.
     pub fn pick(&self, name: &str, options: Vec<(String, String)>) -> Input {
         let field = self.form.fields.iter().find(|field| field.name == name);
-        self.made(name, Look::Pick, field.is_none_or(is_optional), 0, options)
+        let optional = field.is_none_or(|field| self.is_optional(field));
+        self.made(name, Look::Pick, optional, 0, options)
+    }
+
+    fn is_optional(&self, field: &Field) -> bool {
+        self.form.may_be_empty(field) && (field.nullable || !matches!(field.kind, Kind::Choice(_)))
     }
 
     /// A field whose input has another type, such as `password` or `email`.
@@ -214,15 +224,11 @@ impl<'a> Inputs<'a> {
     }
 }
 
-fn is_optional(field: &Field) -> bool {
-    !field.required && !field.is_never_blank() && (field.nullable || !matches!(field.kind, Kind::Choice(_)))
-}
-
 /// What a record holds, as inputs want it.
 fn texts(value: &Value, look: Look) -> Vec<String> {
     match value {
         Value::String(text) if look == Look::Line("datetime-local") => {
-            vec![text.chars().take("2026-11-15T08:00".len()).collect()]
+            vec![text.chars().take("2026-11-15T08:00:00".len()).collect()]
         }
         Value::String(text) => vec![text.clone()],
         Value::Number(number) => vec![number.to_string()],

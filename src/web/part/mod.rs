@@ -11,6 +11,6 @@ mod list;
 pub use cell::{Cell, badge};
 pub use facts::Facts;
 pub use filters::Filters;
-pub use history::{History, who};
+pub use history::{History, shown_change, who};
 pub use input::{FaultList, Input, Inputs};
 pub use list::{Column, Empty, Heads, Pager, column};
