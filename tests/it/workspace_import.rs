@@ -93,7 +93,7 @@ fn faults_of(page: &str) -> Vec<(String, String, String)> {
     rows.map(|row| {
         let line = row.split('<').next().unwrap().to_owned();
         let reason = row.rsplit("<td ").next().unwrap();
-        (line, cell(row, "<span class=\"ref\">", "<"), cell(reason, ">", "<"))
+        (line, cell(row, "<code class=\"ref\">", "<"), cell(reason, ">", "<"))
     })
     .collect()
 }
