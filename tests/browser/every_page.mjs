@@ -28,6 +28,10 @@ export default async (stage) => {
   const paths = await crawl(stage, page, [...made, "/", "/sign-in", invitation, "/docs"]);
   stage.equal(PATTERNS.filter((pattern) => !paths.has(pattern)), [], "pages that no link leads to");
   for (const [dark, width] of [[false, 1280], [true, 1280], [false, 360]]) await look(stage, paths, dark, width);
+  // Other topics know the owner by name.
+  await stage.goto(page, "/profile");
+  await page.fill("#name", "Odile Owner");
+  await Promise.all([page.waitForNavigation(), page.click(`form[action="/profile"] button`)]);
 };
 
 /** Makes one object of each kind with hostile text wherever text may stand; gives their addresses. */

@@ -152,9 +152,9 @@ async function files(stage, page, receiver) {
 }
 
 async function moves(stage, page, receiver) {
-  const offered = await page.locator("form.moves button[name=status]").evaluateAll((all) => all.map((each) => each.value));
+  const offered = await page.locator("form.why button[name=status]").evaluateAll((all) => all.map((each) => each.value));
   stage.equal(offered.sort(), ["false_positive", "in_progress"], "only what an open finding may become is offered");
-  await press(page, "form.moves button[value=in_progress]");
+  await press(page, "form.why button[value=in_progress]");
   stage.ok(await page.locator(".meta .st-progress").isVisible(), "it has moved");
   await receiver.message(["Wiederherstellung dauert", "is now in progress"]);
   stage.checks += 1;
