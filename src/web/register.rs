@@ -2,6 +2,7 @@
 //!
 //! The text travels from the preview to the confirmation in the form itself; nothing is stored in between.
 
+use super::fault::{all_said, said};
 use super::frame::Frame;
 use super::part::{FaultList, Input, Inputs, shown_change};
 use super::words::Words;
@@ -213,8 +214,9 @@ fn preview<T: Entry>(words: Words, holding: Holding, noun: &str, plan: &Plan<T>)
         name: step.after.called().to_owned(),
         changes: step.changes().iter().map(|change| shown_change(words, noun, change)).collect(),
     };
-    let fault =
-        |fault: &register::Fault| (fault.line.to_string(), fault.column.clone(), sentence(&fault.reason));
+    let fault = |fault: &register::Fault| {
+        (fault.line.to_string(), fault.column.clone(), sentence(&said(words, &fault.reason)))
+    };
     let more = |key: &str, number: usize| if number > 0 { count(words, key, number) } else { String::new() };
     Preview {
         kind: holding.name(),
@@ -257,7 +259,7 @@ fn sentence(reason: &str) -> String {
 fn shown(visit: &Visit, preview: Preview, refused: Option<Faults>) -> Answer {
     let held = json!({ "kind": preview.kind, "text": preview.text });
     let faulty = preview.faulty || refused.is_some();
-    let faults = refused.map(|faults| FaultList::one(sentence(&faults.to_string())));
+    let faults = refused.map(|faults| FaultList::one(sentence(&all_said(Words::of(visit), &faults))));
     let page = made(visit, &Inputs::of(Words::of(visit), NOUN, &FILE, held), faults, Some(preview))?;
     Ok(if faulty { Reply::faulty_page(page) } else { Reply::html(page) })
 }
