@@ -649,7 +649,9 @@ create trigger provider_lost after delete on provider begin
 end;
 
 -- Work that is not finished, by the day on which it is due.
-create index finding_deadline on finding (tenant_id, due_on, severity)
+create index finding_deadline on finding (tenant_id, due_on, severity, detected_on, status)
+  where status in ('open', 'in_progress', 'resolved');
+create index finding_programme_open on finding (tenant_id, programme_id, due_on, status)
   where status in ('open', 'in_progress', 'resolved');
 create index test_case_deadline on test_case (tenant_id, due_on) where status in ('planned', 'in_progress', 'blocked');
 

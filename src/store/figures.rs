@@ -44,7 +44,7 @@ fn figures(
          on test_case.tenant_id = programme.tenant_id and test_case.programme_id = programme.id
        where programme.tenant_id = ?1 and programme.framework = ?2";
     let findings = "select count(*), coalesce(sum(due_on < ?3), 0)
-       from programme cross join finding
+       from programme cross join finding indexed by finding_programme_open
          on finding.tenant_id = programme.tenant_id and finding.programme_id = programme.id
        where programme.tenant_id = ?1 and programme.framework = ?2
          and finding.status in ('open', 'in_progress', 'resolved')";

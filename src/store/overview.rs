@@ -46,8 +46,8 @@ impl Tenant<'_> {
         let back = |days: i32| today.plus_days(-days).to_string();
         let sql = "select severity, sum(detected_on >= ?3), sum(detected_on < ?3 and detected_on >= ?4),
              sum(detected_on < ?4 and detected_on >= ?5), sum(detected_on < ?5), sum(coalesce(due_on < ?2, 0))
-           from finding where tenant_id = ?1 and status in ('open', 'in_progress', 'resolved')
-           group by severity";
+           from finding indexed by finding_deadline
+           where tenant_id = ?1 and status in ('open', 'in_progress', 'resolved') group by severity";
         self.read(|connection| {
             let mut rows = connection.prepare_cached(sql)?;
             let values = (&self.id, today.to_string(), back(30), back(90), back(180));
