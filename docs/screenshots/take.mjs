@@ -16,7 +16,6 @@ const PICTURES = [
   ["finding", "/findings?status=in_progress >", true, "en"],
   ["cra-report", "/cra-reports >", false, "en"],
   ["concentration", "/concentration", false, "de"],
-  ["measure", "/measures >", true, "en"],
 ];
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
