@@ -2,6 +2,7 @@
 
 use super::choose;
 use super::confirm::Confirm;
+use super::deed::settle;
 use super::export::csv_of;
 use super::finding::of_object;
 use super::frame::Frame;
@@ -161,14 +162,14 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /arrangements`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_arrangement(values)) {
-        Ok(arrangement) => Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_arrangement(values)),
+        |arrangement| Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
+        |faults| {
             let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_ARRANGEMENT, json!({})).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /arrangements/{arrangement}/edit`
@@ -181,16 +182,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /arrangements/{arrangement}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_arrangement(&visit.id, values)) {
-        Ok(arrangement) => Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_arrangement(&visit.id, values)),
+        |arrangement| Ok(visit.go(&address(&arrangement.id), Notice::new("done.arrangement_saved"))),
+        |faults| {
             let arrangement = tenant.arrangement(&visit.id)?;
             let inputs = Inputs::of(Words::of(visit), NOUN, &ARRANGEMENT_PATCH, json!(arrangement))
                 .again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&arrangement))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&arrangement))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, of: Option<&Arrangement>) -> Result<String, Error> {
@@ -229,15 +230,7 @@ pub fn delete(visit: &Visit) -> Answer {
 
 fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let arrangement = visit.tenant()?.arrangement(&visit.id)?;
-    Ok(Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("arrangement.delete_title", &[("name", &arrangement.service)]),
-        text: Words::of(visit).t("arrangement.delete_text").to_owned(),
-        action: format!("{}/delete", address(&arrangement.id)),
-        button: Words::of(visit).t("arrangement.delete"),
-        back: address(&arrangement.id),
-        faults: None,
-    })
+    Confirm::deletion(visit, PATH, NOUN, address(&arrangement.id), &arrangement.service)
 }
 
 fn address(id: &str) -> String {

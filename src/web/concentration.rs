@@ -1,5 +1,6 @@
 //! Concentration: the latest analysis, breaches by the limits of now, a new analysis, what if, and the limits.
 
+use super::deed::settle;
 use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs, badge};
 use super::picture::Bar;
@@ -232,18 +233,18 @@ pub fn analyse(visit: &Visit) -> Answer {
 /// `POST /concentration/what-if`: how it would be with one more arrangement. Nothing is stored.
 pub fn what_if(visit: &Visit) -> Answer {
     let inputs = || Inputs::of(Words::of(visit), "arrangement", &SUPPOSED_ARRANGEMENT, Value::Null);
-    match visit.sent.values().and_then(|values| suppose(visit, &values)) {
-        Ok(supposed) => {
+    settle(
+        visit.sent.values().and_then(|values| suppose(visit, &values)),
+        |supposed| {
             let inputs = inputs().again(visit, Faults::default());
             Ok(Reply::html(made(visit, &inputs, Some(supposed), None)?))
-        }
-        Err(Error::Invalid(faults)) => {
+        },
+        |faults| {
             let inputs = inputs().again(visit, faults);
             let list = inputs.faults();
-            Ok(Reply::faulty_page(made(visit, &inputs, None, list)?))
-        }
-        Err(other) => Err(other),
-    }
+            made(visit, &inputs, None, list)
+        },
+    )
 }
 
 fn suppose(visit: &Visit, values: &Values) -> Result<Value, Error> {
@@ -291,15 +292,15 @@ fn shown_limits(visit: &Visit, thresholds: &Thresholds) -> Result<String, Error>
 /// `POST /thresholds`
 pub fn change_limits(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_thresholds(values)) {
-        Ok(_) => Ok(visit.go(PATH, Notice::new("done.thresholds_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_thresholds(values)),
+        |_| Ok(visit.go(PATH, Notice::new("done.thresholds_changed"))),
+        |faults| {
             let inputs =
                 Inputs::of(Words::of(visit), "threshold", &THRESHOLD_PATCH, json!(tenant.thresholds()?));
-            Ok(Reply::faulty_page(limits_page(visit, &inputs.again(visit, faults))?))
-        }
-        Err(other) => Err(other),
-    }
+            limits_page(visit, &inputs.again(visit, faults))
+        },
+    )
 }
 
 fn limits_page(visit: &Visit, inputs: &Inputs) -> Result<String, Error> {

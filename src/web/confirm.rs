@@ -2,9 +2,10 @@
 
 use super::frame::Frame;
 use super::part::FaultList;
+use super::words::Words;
 use super::{asset, render};
 use crate::error::Error;
-use crate::http::{Answer, Reply};
+use crate::http::{Answer, Reply, Visit};
 use askama::Template;
 
 /// The page.
@@ -28,6 +29,26 @@ pub struct Confirm {
 }
 
 impl Confirm {
+    /// Asks whether to delete what is at `address` and called `name`; the words are those of its noun.
+    pub fn deletion(
+        visit: &Visit,
+        list: &str,
+        noun: &str,
+        address: String,
+        name: &str,
+    ) -> Result<Confirm, Error> {
+        let words = Words::of(visit);
+        Ok(Confirm {
+            frame: Frame::of(visit, list)?,
+            title: words.say(&format!("{noun}.delete_title"), &[("name", name)]),
+            text: words.t(&format!("{noun}.delete_text")).to_owned(),
+            action: format!("{address}/delete"),
+            button: words.t(&format!("{noun}.delete")),
+            back: address,
+            faults: None,
+        })
+    }
+
     /// The question, or what became of a refused yes.
     pub fn answer(mut self, refused: Option<Error>) -> Answer {
         match refused {

@@ -2,6 +2,7 @@
 
 use super::confirm::Confirm;
 use super::cra_text::Letter;
+use super::deed::{self, settle};
 use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{
@@ -252,20 +253,20 @@ fn facts(words: Words, report: &CraReport) -> Facts {
 
 /// `POST /cra-reports/{report}/submissions`: records a stage as sent, or what came back of one that was.
 pub fn submit(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.record_submission(&visit.id, values)) {
-        Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_submitted"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.record_submission(&visit.id, values)),
+        |report| Ok(visit.go(&address(&report.id), Notice::new("done.cra_submitted"))),
+        |faults| show_page(visit, Some(faults)),
+    )
 }
 
 /// `POST /cra-reports/{report}/status`
 pub fn move_on(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.change_cra_report(&visit.id, values)) {
-        Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_moved"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.change_cra_report(&visit.id, values)),
+        |report| Ok(visit.go(&address(&report.id), Notice::new("done.cra_moved"))),
+        |faults| show_page(visit, Some(faults)),
+    )
 }
 
 /// `GET /cra-reports/{report}/delete`
@@ -283,25 +284,12 @@ pub fn delete(visit: &Visit) -> Answer {
 
 fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let report = visit.tenant()?.cra_report(&visit.id)?;
-    Ok(Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("cra.delete_title", &[("name", &report.title)]),
-        text: Words::of(visit).t("cra.delete_text").to_owned(),
-        action: format!("{}/delete", address(&report.id)),
-        button: Words::of(visit).t("cra.delete"),
-        back: address(&report.id),
-        faults: None,
-    })
+    Confirm::deletion(visit, PATH, NOUN, address(&report.id), &report.title)
 }
 
 /// `POST /cra-reports/{report}/notes`
 pub fn note(visit: &Visit) -> Answer {
-    let body = visit.sent.values().map(|values| values.text("body").unwrap_or_default().to_owned());
-    match body.and_then(|body| visit.tenant()?.add_note(&visit.id, &body)) {
-        Ok(_) => Ok(visit.go(&address(&visit.id), Notice::new("done.noted"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    deed::note(visit, &address(&visit.id), show_page)
 }
 
 /// Where a report is.

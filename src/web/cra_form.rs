@@ -1,6 +1,7 @@
 //! The form of a CRA report: new and edit.
 
 use super::cra::{NOUN, PATH, address};
+use super::deed::settle;
 use super::frame::Frame;
 use super::part::{FaultList, Input, Inputs};
 use super::words::Words;
@@ -50,15 +51,15 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /cra-reports`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_cra_report(values)) {
-        Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_created"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_cra_report(values)),
+        |report| Ok(visit.go(&address(&report.id), Notice::new("done.cra_created"))),
+        |faults| {
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &NEW_CRA_REPORT, Value::Null).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /cra-reports/{report}/edit`
@@ -72,16 +73,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /cra-reports/{report}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_cra_report(&visit.id, values)) {
-        Ok(report) => Ok(visit.go(&address(&report.id), Notice::new("done.cra_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_cra_report(&visit.id, values)),
+        |report| Ok(visit.go(&address(&report.id), Notice::new("done.cra_changed"))),
+        |faults| {
             let report = tenant.cra_report(&visit.id)?;
             let shown = report.shown(visit.app.clock.now_ms());
             let inputs = Inputs::of(Words::of(visit), NOUN, &CRA_REPORT_PATCH, shown).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&report))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&report))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, report: Option<&CraReport>) -> Result<String, Error> {

@@ -1,5 +1,6 @@
 //! Findings: list, one, moves, notes.
 
+use super::deed::{self, settle};
 use super::document::pdf_of;
 use super::export::csv_of;
 use super::frame::{Frame, is_open};
@@ -296,21 +297,16 @@ fn move_text(words: Words, from: Status, to: Status) -> &'static str {
 
 /// `POST /findings/{finding}/status`
 pub fn move_on(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.change_finding(&visit.id, values)) {
-        Ok(finding) => Ok(visit.go(&address(&finding.id), Notice::new("done.finding_moved"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.change_finding(&visit.id, values)),
+        |finding| Ok(visit.go(&address(&finding.id), Notice::new("done.finding_moved"))),
+        |faults| show_page(visit, Some(faults)),
+    )
 }
 
 /// `POST /findings/{finding}/notes`
 pub fn note(visit: &Visit) -> Answer {
-    let body = visit.sent.values().map(|values| values.text("body").unwrap_or_default().to_owned());
-    match body.and_then(|body| visit.tenant()?.add_note(&visit.id, &body)) {
-        Ok(_) => Ok(visit.go(&address(&visit.id), Notice::new("done.noted"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    deed::note(visit, &address(&visit.id), show_page)
 }
 
 /// Where a finding is.

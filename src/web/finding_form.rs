@@ -1,5 +1,6 @@
 //! The form of a finding: new and edit.
 
+use super::deed::settle;
 use super::finding::{NOUN, PATH, address, of_object};
 use super::frame::Frame;
 use super::part::{FaultList, Input, Inputs};
@@ -52,16 +53,16 @@ pub fn create(visit: &Visit) -> Answer {
         values.forget_null("due_on");
         visit.tenant()?.file_finding(values, None)
     });
-    match filed {
-        Ok(Filed::New(finding) | Filed::Before(finding)) => {
+    settle(
+        filed,
+        |(Filed::New(finding) | Filed::Before(finding))| {
             Ok(visit.go(&address(&finding.id), Notice::new("done.finding_created")))
-        }
-        Err(Error::Invalid(faults)) => {
+        },
+        |faults| {
             let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_FINDING, Value::Null).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /findings/{finding}/edit`
@@ -74,16 +75,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /findings/{finding}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_finding(&visit.id, values)) {
-        Ok(finding) => Ok(visit.go(&address(&finding.id), Notice::new("done.finding_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_finding(&visit.id, values)),
+        |finding| Ok(visit.go(&address(&finding.id), Notice::new("done.finding_changed"))),
+        |faults| {
             let finding = tenant.finding(&visit.id)?;
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &FINDING_PATCH, json!(finding)).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&finding))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&finding))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, finding: Option<&Finding>) -> Result<String, Error> {

@@ -1,5 +1,6 @@
 //! Many findings at once: the move with its page in between.
 
+use super::deed::settle;
 use super::finding::{PATH, address};
 use super::frame::Frame;
 use super::part::{Cell, FaultList, Input, Inputs, badge};
@@ -42,13 +43,11 @@ struct MovePage {
 /// `POST /findings/move`: what would move and what would not. Nothing is changed.
 pub fn plan(visit: &Visit) -> Answer {
     let ids = ids(visit);
-    match visit.sent.values().and_then(|values| planned(visit, &ids, &values)) {
-        Ok(plan) => Ok(Reply::html(page(visit, ids, plan, None)?)),
-        Err(Error::Invalid(faults)) => {
-            Ok(Reply::faulty_page(page(visit, ids, Plan::default(), Some(faults))?))
-        }
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| planned(visit, &ids, &values)),
+        |plan| Ok(Reply::html(page(visit, ids.clone(), plan, None)?)),
+        |faults| page(visit, ids.clone(), Plan::default(), Some(faults)),
+    )
 }
 
 /// `POST /findings/move/confirm`: moves what can be moved.
@@ -60,14 +59,14 @@ pub fn carry_out(visit: &Visit) -> Answer {
         values.forget_null("owner");
         tenant.move_findings(&ids, values)
     });
-    match done {
-        Ok(done) => Ok(visit.go(PATH, Notice::with("done.findings_moved", done.movable()))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        done,
+        |done| Ok(visit.go(PATH, Notice::with("done.findings_moved", done.movable()))),
+        |faults| {
             let plan = visit.sent.values().and_then(|values| planned(visit, &ids, &values));
-            Ok(Reply::faulty_page(page(visit, ids, plan.unwrap_or_default(), Some(faults))?))
-        }
-        Err(other) => Err(other),
-    }
+            page(visit, ids, plan.unwrap_or_default(), Some(faults))
+        },
+    )
 }
 
 fn ids(visit: &Visit) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! API keys: made and shown once, revoked with or without what came of them.
 
+use super::deed::settle;
 use super::frame::Frame;
 use super::part::{Cell, FaultList, Input, Inputs, Pager};
 use super::time;
@@ -149,14 +150,14 @@ pub fn create(visit: &Visit) -> Answer {
         };
         Ok((visit.tenant()?.make_workspace_key(&values)?, next))
     });
-    match key {
-        Ok(((key, secret), next)) => {
+    settle(
+        key,
+        |((key, secret), next)| {
             let fresh = Fresh { name: key.name, secret: secret.reveal().to_owned(), next };
             Ok(Reply::html(made(visit, Some(fresh), None)?))
-        }
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(made(visit, None, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+        },
+        |faults| made(visit, None, Some(faults)),
+    )
 }
 
 fn known(visit: &Visit) -> Result<ApiKey, Error> {

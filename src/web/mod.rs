@@ -13,6 +13,7 @@ pub mod cra;
 pub mod cra_form;
 mod cra_text;
 pub mod dashboard;
+mod deed;
 pub mod docs;
 mod docs_route;
 pub mod document;

@@ -1,5 +1,6 @@
 //! The profile: one's own name, language, password and sessions.
 
+use super::deed::settle;
 use super::frame::Frame;
 use super::part::{Cell, Facts, FaultList, Input, Inputs};
 use super::words::Words;
@@ -107,11 +108,11 @@ fn row(words: Words, session: &OwnSession, here: &str) -> SessionRow {
 pub fn rename(visit: &Visit) -> Answer {
     let person = visit.person()?;
     let name = visit.sent.values().map(|values| values.text("name").unwrap_or_default().to_owned());
-    match name.and_then(|name| visit.tenant()?.rename_user(&person.user_id, &name)) {
-        Ok(_) => Ok(visit.go(PATH, Notice::new("done.name_changed"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(made(visit, Some(faults), None)?)),
-        Err(other) => Err(other),
-    }
+    settle(
+        name.and_then(|name| visit.tenant()?.rename_user(&person.user_id, &name)),
+        |_| Ok(visit.go(PATH, Notice::new("done.name_changed"))),
+        |faults| made(visit, Some(faults), None),
+    )
 }
 
 /// `POST /profile/language`

@@ -1,6 +1,7 @@
 //! Programmes: list, one, new, edit, moves, delete, notes. The pattern that the pages of every noun follow.
 
 use super::confirm::Confirm;
+use super::deed::{self, settle};
 use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{
@@ -187,15 +188,15 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /programmes`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_programme(values)) {
-        Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_created"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_programme(values)),
+        |programme| Ok(visit.go(&address(&programme.id), Notice::new("done.programme_created"))),
+        |faults| {
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &NEW_PROGRAMME, first_values()).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 fn first_values() -> Value {
@@ -212,16 +213,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /programmes/{programme}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_programme(&visit.id, values)) {
-        Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_programme(&visit.id, values)),
+        |programme| Ok(visit.go(&address(&programme.id), Notice::new("done.programme_changed"))),
+        |faults| {
             let programme = tenant.programme(&visit.id)?;
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &PROGRAMME_PATCH, json!(programme)).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&programme.id))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&programme.id))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String, Error> {
@@ -246,11 +247,11 @@ fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String,
 
 /// `POST /programmes/{programme}/status`
 pub fn move_on(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.change_programme(&visit.id, values)) {
-        Ok(programme) => Ok(visit.go(&address(&programme.id), Notice::new("done.programme_moved"))),
-        Err(Error::Invalid(faults)) => refused(visit, faults),
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.change_programme(&visit.id, values)),
+        |programme| Ok(visit.go(&address(&programme.id), Notice::new("done.programme_moved"))),
+        |faults| show_page(visit, Some(faults)),
+    )
 }
 
 /// `GET /programmes/{programme}/delete`
@@ -268,30 +269,12 @@ pub fn delete(visit: &Visit) -> Answer {
 
 fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let programme = visit.tenant()?.programme(&visit.id)?;
-    Ok(Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("programme.delete_title", &[("name", &programme.name)]),
-        text: Words::of(visit).t("programme.delete_text").to_owned(),
-        action: format!("{}/delete", address(&programme.id)),
-        button: Words::of(visit).t("programme.delete"),
-        back: address(&programme.id),
-        faults: None,
-    })
+    Confirm::deletion(visit, PATH, NOUN, address(&programme.id), &programme.name)
 }
 
 /// `POST /programmes/{programme}/notes`
 pub fn note(visit: &Visit) -> Answer {
-    let body = visit.sent.values().map(|values| values.text("body").unwrap_or_default().to_owned());
-    match body.and_then(|body| visit.tenant()?.add_note(&visit.id, &body)) {
-        Ok(_) => Ok(visit.go(&address(&visit.id), Notice::new("done.noted"))),
-        Err(Error::Invalid(faults)) => refused(visit, faults),
-        Err(other) => Err(other),
-    }
-}
-
-/// The page of the programme, with what was wrong on top.
-fn refused(visit: &Visit, faults: Faults) -> Answer {
-    Ok(Reply::faulty_page(show_page(visit, Some(faults))?))
+    deed::note(visit, &address(&visit.id), show_page)
 }
 
 fn address(id: &str) -> String {

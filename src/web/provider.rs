@@ -2,6 +2,7 @@
 
 use super::arrangement;
 use super::confirm::Confirm;
+use super::deed::settle;
 use super::export::csv_of;
 use super::frame::Frame;
 use super::part::{Cell, Column, Empty, Facts, Filters, Heads, History, Inputs, Pager, column};
@@ -114,14 +115,14 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /providers`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_provider(values)) {
-        Ok(provider) => Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_provider(values)),
+        |provider| Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
+        |faults| {
             let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_PROVIDER, Value::Null).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /providers/{provider}/edit`
@@ -134,16 +135,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /providers/{provider}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_provider(&visit.id, values)) {
-        Ok(provider) => Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_provider(&visit.id, values)),
+        |provider| Ok(visit.go(&address(&provider.id), Notice::new("done.provider_saved"))),
+        |faults| {
             let provider = tenant.provider(&visit.id)?;
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &PROVIDER_PATCH, json!(provider)).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&provider.id))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&provider.id))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String, Error> {
@@ -178,15 +179,7 @@ pub fn delete(visit: &Visit) -> Answer {
 
 fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let provider = visit.tenant()?.provider(&visit.id)?;
-    Ok(Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("provider.delete_title", &[("name", &provider.name)]),
-        text: Words::of(visit).t("provider.delete_text").to_owned(),
-        action: format!("{}/delete", address(&provider.id)),
-        button: Words::of(visit).t("provider.delete"),
-        back: address(&provider.id),
-        faults: None,
-    })
+    Confirm::deletion(visit, PATH, NOUN, address(&provider.id), &provider.name)
 }
 
 fn address(id: &str) -> String {

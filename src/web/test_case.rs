@@ -1,6 +1,7 @@
 //! Test cases: list, one, new, edit, moves, delete, notes.
 
 use super::confirm::Confirm;
+use super::deed::{self, settle};
 use super::export::csv_of;
 use super::finding::{measure, of_object};
 use super::frame::Frame;
@@ -236,14 +237,14 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /test-cases`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_test_case(values)) {
-        Ok(case) => Ok(visit.go(&address(&case.id), Notice::new("done.test_case_created"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_test_case(values)),
+        |case| Ok(visit.go(&address(&case.id), Notice::new("done.test_case_created"))),
+        |faults| {
             let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_TEST_CASE, Value::Null).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /test-cases/{test_case}/edit`
@@ -256,16 +257,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /test-cases/{test_case}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_test_case(&visit.id, values)) {
-        Ok(case) => Ok(visit.go(&address(&case.id), Notice::new("done.test_case_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_test_case(&visit.id, values)),
+        |case| Ok(visit.go(&address(&case.id), Notice::new("done.test_case_changed"))),
+        |faults| {
             let case = tenant.test_case(&visit.id)?;
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &TEST_CASE_PATCH, json!(case)).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&case))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&case))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, case: Option<&TestCase>) -> Result<String, Error> {
@@ -297,11 +298,11 @@ fn form_page(visit: &Visit, inputs: &Inputs, case: Option<&TestCase>) -> Result<
 
 /// `POST /test-cases/{test_case}/status`
 pub fn move_on(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.change_test_case(&visit.id, values)) {
-        Ok(case) => Ok(visit.go(&address(&case.id), Notice::new("done.test_case_moved"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.change_test_case(&visit.id, values)),
+        |case| Ok(visit.go(&address(&case.id), Notice::new("done.test_case_moved"))),
+        |faults| show_page(visit, Some(faults)),
+    )
 }
 
 /// `GET /test-cases/{test_case}/delete`
@@ -319,25 +320,12 @@ pub fn delete(visit: &Visit) -> Answer {
 
 fn confirm_delete(visit: &Visit) -> Result<Confirm, Error> {
     let case = visit.tenant()?.test_case(&visit.id)?;
-    Ok(Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("test_case.delete_title", &[("name", &case.title)]),
-        text: Words::of(visit).t("test_case.delete_text").to_owned(),
-        action: format!("{}/delete", address(&case.id)),
-        button: Words::of(visit).t("test_case.delete"),
-        back: address(&case.id),
-        faults: None,
-    })
+    Confirm::deletion(visit, PATH, NOUN, address(&case.id), &case.title)
 }
 
 /// `POST /test-cases/{test_case}/notes`
 pub fn note(visit: &Visit) -> Answer {
-    let body = visit.sent.values().map(|values| values.text("body").unwrap_or_default().to_owned());
-    match body.and_then(|body| visit.tenant()?.add_note(&visit.id, &body)) {
-        Ok(_) => Ok(visit.go(&address(&visit.id), Notice::new("done.noted"))),
-        Err(Error::Invalid(faults)) => Ok(Reply::faulty_page(show_page(visit, Some(faults))?)),
-        Err(other) => Err(other),
-    }
+    deed::note(visit, &address(&visit.id), show_page)
 }
 
 fn address(id: &str) -> String {

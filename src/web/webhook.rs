@@ -1,6 +1,7 @@
 //! Webhooks: destinations, the button that sends a test, and the log of deliveries.
 
 use super::confirm::Confirm;
+use super::deed::settle;
 use super::frame::Frame;
 use super::part::{
     Cell, Column, Empty, Facts, FaultList, Filters, Heads, History, Input, Inputs, Pager, badge, column,
@@ -224,14 +225,14 @@ pub fn new(visit: &Visit) -> Answer {
 
 /// `POST /webhooks`
 pub fn create(visit: &Visit) -> Answer {
-    match visit.sent.values().and_then(|values| visit.tenant()?.create_webhook(values)) {
-        Ok(webhook) => Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_created"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| visit.tenant()?.create_webhook(values)),
+        |webhook| Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_created"))),
+        |faults| {
             let inputs = Inputs::of(Words::of(visit), NOUN, &NEW_WEBHOOK, Value::Null).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, None)?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, None)
+        },
+    )
 }
 
 /// `GET /webhooks/{webhook}/edit`
@@ -244,16 +245,16 @@ pub fn edit(visit: &Visit) -> Answer {
 /// `POST /webhooks/{webhook}`
 pub fn change(visit: &Visit) -> Answer {
     let tenant = visit.tenant()?;
-    match visit.sent.values().and_then(|values| tenant.change_webhook(&visit.id, values)) {
-        Ok(webhook) => Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_changed"))),
-        Err(Error::Invalid(faults)) => {
+    settle(
+        visit.sent.values().and_then(|values| tenant.change_webhook(&visit.id, values)),
+        |webhook| Ok(visit.go(&address(&webhook.id), Notice::new("done.webhook_changed"))),
+        |faults| {
             let webhook = tenant.webhook(&visit.id)?;
             let inputs =
                 Inputs::of(Words::of(visit), NOUN, &WEBHOOK_PATCH, json!(webhook)).again(visit, faults);
-            Ok(Reply::faulty_page(form_page(visit, &inputs, Some(&webhook.id))?))
-        }
-        Err(other) => Err(other),
-    }
+            form_page(visit, &inputs, Some(&webhook.id))
+        },
+    )
 }
 
 fn form_page(visit: &Visit, inputs: &Inputs, id: Option<&str>) -> Result<String, Error> {
@@ -297,15 +298,7 @@ pub fn replay(visit: &Visit) -> Answer {
 /// `GET /webhooks/{webhook}/delete`
 pub fn ask_delete(visit: &Visit) -> Answer {
     let webhook = visit.tenant()?.webhook(&visit.id)?;
-    let page = Confirm {
-        frame: Frame::of(visit, PATH)?,
-        title: Words::of(visit).say("webhook.delete_title", &[("name", &webhook.name)]),
-        text: Words::of(visit).t("webhook.delete_text").to_owned(),
-        action: format!("{}/delete", address(&webhook.id)),
-        button: Words::of(visit).t("webhook.delete"),
-        back: address(&webhook.id),
-        faults: None,
-    };
+    let page = Confirm::deletion(visit, PATH, NOUN, address(&webhook.id), &webhook.name)?;
     page.answer(None)
 }
 
